@@ -1,0 +1,39 @@
+"""One run of an import: what was asked, how far it came, what went wrong."""
+
+from typing import ClassVar
+
+from django.db import models
+
+from labeling.models.job import Leased
+from labeling.models.study import Membership, Study
+
+
+class ImportRun(Leased):
+    class Source(models.TextChoices):
+        GITHUB = "github", "GitHub"
+        FILE = "file", "File"
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="import_runs")
+    by = models.ForeignKey(Membership, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    source = models.TextField(choices=Source.choices)
+    query = models.JSONField(default=dict, help_text="What was asked of the source.")
+    checkpoint = models.JSONField(
+        default=dict, blank=True, help_text="Where to go on; written with each page."
+    )
+    fetched = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(
+        null=True, blank=True, help_text="As the source says, before any rule."
+    )
+    added = models.PositiveIntegerField(default=0)
+    changed = models.PositiveIntegerField(default=0)
+    same = models.PositiveIntegerField(default=0)
+    rejected = models.PositiveIntegerField(default=0)
+    requests = models.PositiveIntegerField(default=0)
+    problems = models.JSONField(default=list, blank=True, help_text="Sentences a study lead understands.")
+
+    class Meta:
+        ordering = ("-id",)
+        indexes: ClassVar = [models.Index(fields=("state", "lease_until"), name="import_run_due")]
+
+    def __str__(self) -> str:
+        return f"import {self.pk} from {self.get_source_display()}"

@@ -1,0 +1,58 @@
+"""Who may read which answers: the one place that says so.
+
+Every queryset that holds answers has ``visible_to(member)``, which calls ``readable`` or ``settled``.
+Pages, API, exports and search read through it, for leads as for everyone; there is no other way in
+but two selectors that are named in ARCHITECTURE.md.
+"""
+
+from django.apps import apps
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+
+from labeling.models.round import Assignment, Round
+from labeling.models.study import Membership, Role
+
+
+def submissions_of(member: Membership, at: str) -> "QuerySet[Model]":
+    """Submissions of the member on the unit of the outer row; ``at`` is the path to its RoundUnit."""
+    submission = apps.get_model("labeling", "Submission")
+    return submission._default_manager.filter(  # type: ignore[no-any-return]
+        assignment__coder__in=member.coder_ids, assignment__round_unit=OuterRef(at)
+    )
+
+
+def sealing_assignments(member: Membership) -> "QuerySet[Assignment]":
+    """Assignments of open rounds: any part of their issues is sealed for the member."""
+    return Assignment.objects.of_member(member).active().filter(round_unit__round__state=Round.State.OPEN)
+
+
+def settled(member: Membership, at: str) -> Q:
+    """Rows of closed rounds that ``member`` may read; ``at`` is the path to their RoundUnit."""
+    sealed = sealing_assignments(member).filter(round_unit__unit__issue=OuterRef(f"{at}__unit__issue"))
+    rows = Q(
+        (f"{at}__round__study", member.study_id), (f"{at}__round__state__in", Round.UNBLINDED)
+    ) & ~Exists(sealed)
+    if member.role == Role.CODER:
+        coded = (
+            Assignment.objects.of_member(member).active().filter(round_unit__round=OuterRef(f"{at}__round"))
+        )
+        rows &= Exists(coded)
+    if member.role == Role.ADJUDICATOR:
+        waiting = Q((f"{at}__round__own_answer_first", True), (f"{at}__round__state", Round.State.CLOSED))
+        rows &= ~waiting | Exists(submissions_of(member, at))
+    return rows
+
+
+def readable(member: Membership, assignment: str) -> Q:
+    """Answers ``member`` may read: own in open rounds, settled ones, reference answers after their own.
+
+    ``assignment`` is the path to the Assignment of the rows.
+    """
+    at = f"{assignment}__round_unit"
+    running = Q((f"{at}__round__study", member.study_id), (f"{at}__round__state__in", Round.RUNNING))
+    own = running & Q((f"{assignment}__coder__in", member.coder_ids))
+    reference = running & Q((f"{assignment}__coder__kind", Membership.Kind.REFERENCE))
+    feedback = reference & Exists(submissions_of(member, at))
+    if member.role == Role.LEAD:
+        coding = Assignment.objects.of_member(member).filter(round_unit__round=OuterRef(f"{at}__round"))
+        feedback |= reference & ~Exists(coding)
+    return own | feedback | settled(member, at)
