@@ -1,0 +1,29 @@
+"""Background work. The broker is only a doorbell: lost or doubled messages change nothing, the database is the queue."""
+
+import os
+
+from celery import Celery
+from celery.signals import worker_ready, worker_shutting_down
+from celery.worker.consumer import Consumer
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotator.settings")
+
+app = Celery("annotator")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+
+
+@worker_ready.connect
+def start_watch(sender: Consumer, **_: object) -> None:
+    """Begin the heartbeat and the sweep of this worker."""
+    from annotator.watch import start  # it loads models, which Django must be ready for
+
+    start(worker=sender.hostname)
+
+
+@worker_shutting_down.connect
+def stop_watch(**_: object) -> None:
+    """End them."""
+    from annotator.watch import stop
+
+    stop()

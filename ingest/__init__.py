@@ -1,0 +1,1 @@
+"""The adapter that feeds the corpus: GitHub, and files of issues."""

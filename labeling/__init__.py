@@ -1,0 +1,1 @@
+"""Labelling studies: corpus, codebook, coding, agreement, reconciliation and export."""
