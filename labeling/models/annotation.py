@@ -68,7 +68,7 @@ class Annotation(Row):
         NOT_ASKED = "not_asked", "Not asked"
 
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="annotations")
-    dimension = models.ForeignKey(Dimension, on_delete=models.PROTECT, related_name="annotations")
+    dimension = models.ForeignKey(Dimension, on_delete=models.RESTRICT, related_name="annotations")
     state = models.TextField(choices=State.choices, default=State.CODED)
     text = models.TextField(blank=True)
 
@@ -94,10 +94,10 @@ class AnnotationCategory(Row):
 
     annotation = models.ForeignKey(Annotation, on_delete=models.CASCADE, related_name="chosen")
     category = models.ForeignKey(
-        Category, null=True, blank=True, on_delete=models.PROTECT, related_name="chosen"
+        Category, null=True, blank=True, on_delete=models.RESTRICT, related_name="chosen"
     )
     proposal = models.ForeignKey(
-        CategoryProposal, null=True, blank=True, on_delete=models.PROTECT, related_name="chosen"
+        CategoryProposal, null=True, blank=True, on_delete=models.RESTRICT, related_name="chosen"
     )
     exclusive = models.BooleanField(help_text="Copied from the kind of the dimension, for the constraint.")
 
@@ -130,12 +130,12 @@ class Evidence(Row):
     """A quote that speaks for a category: code points [start, end) of a document's text."""
 
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="evidence")
-    dimension = models.ForeignKey(Dimension, on_delete=models.PROTECT, related_name="evidence")
+    dimension = models.ForeignKey(Dimension, on_delete=models.RESTRICT, related_name="evidence")
     category = models.ForeignKey(
-        Category, null=True, blank=True, on_delete=models.PROTECT, related_name="evidence"
+        Category, null=True, blank=True, on_delete=models.RESTRICT, related_name="evidence"
     )
     proposal = models.ForeignKey(
-        CategoryProposal, null=True, blank=True, on_delete=models.PROTECT, related_name="evidence"
+        CategoryProposal, null=True, blank=True, on_delete=models.RESTRICT, related_name="evidence"
     )
     document = BytewiseTextField(help_text="Key of a document of the pinned snapshot.")
     start = models.PositiveIntegerField()

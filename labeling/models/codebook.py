@@ -165,15 +165,15 @@ class CategoryProposal(Row):
     # Its id is shown to the coder while the round is open: a counter would tell how many others were made.
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)  # type: ignore[assignment]
     round = models.ForeignKey("Round", on_delete=models.CASCADE, related_name="proposals")
-    dimension = models.ForeignKey(Dimension, on_delete=models.PROTECT, related_name="proposals")
-    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="category_proposals")
+    dimension = models.ForeignKey(Dimension, on_delete=models.RESTRICT, related_name="proposals")
+    by = models.ForeignKey(Membership, on_delete=models.RESTRICT, related_name="category_proposals")
     concept = models.UUIDField(default=uuid.uuid4, unique=True)
     code = BytewiseTextField()
     name = models.TextField()
     definition = models.TextField(blank=True)
-    parent = models.ForeignKey(Category, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    parent = models.ForeignKey(Category, null=True, blank=True, on_delete=models.RESTRICT, related_name="+")
     state = models.TextField(choices=State.choices, default=State.PROPOSED)
-    target = models.ForeignKey(Category, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    target = models.ForeignKey(Category, null=True, blank=True, on_delete=models.RESTRICT, related_name="+")
 
     class Meta:
         constraints: ClassVar = [

@@ -80,10 +80,10 @@ class Decision(Answer):
     waits_for = BytewiseTextField(blank=True, help_text="Key of the dimension that must be decided first.")
     how = models.TextField(choices=How.choices, blank=True)
     decided_by = models.ForeignKey(
-        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+        Membership, null=True, blank=True, on_delete=models.RESTRICT, related_name="+"
     )
     recorded_by = models.ForeignKey(
-        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+        Membership, null=True, blank=True, on_delete=models.RESTRICT, related_name="+"
     )
     decided_at = models.DateTimeField(null=True, blank=True)
     escalated_at = models.DateTimeField(null=True, blank=True)
@@ -115,7 +115,7 @@ class DecisionVersion(Row):
     decision = models.ForeignKey(Decision, on_delete=models.CASCADE, related_name="versions")
     version = models.PositiveIntegerField()
     said = models.JSONField()
-    by = models.ForeignKey(Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    by = models.ForeignKey(Membership, null=True, blank=True, on_delete=models.RESTRICT, related_name="+")
     reason = models.TextField(blank=True)
 
     class Meta:
@@ -130,7 +130,7 @@ class DecisionVersion(Row):
 class DecisionProposal(Answer):
     """What one coder proposes; the latest of each coder counts. Append-only."""
 
-    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
+    by = models.ForeignKey(Membership, on_delete=models.RESTRICT, related_name="+")
     escalate = models.BooleanField(default=False)
     at = models.DateTimeField()
 
@@ -146,7 +146,7 @@ class DecisionProposal(Answer):
 class Comment(Row):
     round_unit = models.ForeignKey(RoundUnit, on_delete=models.CASCADE, related_name="comments")
     dimension = BytewiseTextField(blank=True)
-    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
+    by = models.ForeignKey(Membership, on_delete=models.RESTRICT, related_name="+")
     text = models.TextField()
     mentions = models.ManyToManyField(Membership, related_name="+", blank=True)
 

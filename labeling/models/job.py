@@ -64,7 +64,7 @@ class Job(Leased):
 
 class ExportJob(Leased):
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="export_jobs")
-    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
+    by = models.ForeignKey(Membership, on_delete=models.RESTRICT, related_name="+")
     kind = models.TextField()
     options = models.JSONField(default=dict, blank=True)
     file = models.TextField(blank=True, help_text="Path below INTERCODER_DATA/exports.")
@@ -81,7 +81,7 @@ class AnnotationImport(Leased):
     """An uploaded sheet of annotations on its way to a closed round."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="annotation_imports")
-    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
+    by = models.ForeignKey(Membership, on_delete=models.RESTRICT, related_name="+")
     file = models.TextField(help_text="Path below INTERCODER_DATA/uploads.")
     mapping = models.JSONField(default=dict, blank=True)
     report = models.JSONField(default=dict, blank=True, help_text="What is odd about the sheet.")

@@ -57,11 +57,11 @@ class Round(Row):
     kind = models.TextField(choices=Kind.choices, default=Kind.MAIN)
     state = models.TextField(choices=State.choices, default=State.DRAFT)
     codebook = models.ForeignKey(
-        Codebook, null=True, blank=True, on_delete=models.PROTECT, related_name="rounds"
+        Codebook, null=True, blank=True, on_delete=models.RESTRICT, related_name="rounds"
     )
-    sample = models.ForeignKey(Sample, null=True, blank=True, on_delete=models.PROTECT, related_name="rounds")
+    sample = models.ForeignKey(Sample, null=True, blank=True, on_delete=models.RESTRICT, related_name="rounds")
     based_on = models.ForeignKey(
-        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="followed_by"
+        "self", null=True, blank=True, on_delete=models.RESTRICT, related_name="followed_by"
     )
     coders = models.ManyToManyField(Membership, related_name="rounds", blank=True)
     coders_per_unit = models.PositiveSmallIntegerField(default=2)
@@ -144,7 +144,7 @@ class RoundUnit(Row):
     """A unit in a round. Answers, comments and decisions hang on it."""
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="round_units")
-    unit = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="round_units")
+    unit = models.ForeignKey(Unit, on_delete=models.RESTRICT, related_name="round_units")
     stratum = BytewiseTextField(blank=True)
     overlap = models.BooleanField(default=True, help_text="Coded by coders_per_unit coders.")
     left_out = models.BooleanField(default=False)
@@ -190,7 +190,7 @@ class Assignment(Row):
         WITHDRAWN = "withdrawn", "Withdrawn"
 
     round_unit = models.ForeignKey(RoundUnit, on_delete=models.CASCADE, related_name="assignments")
-    coder = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="assignments")
+    coder = models.ForeignKey(Membership, on_delete=models.RESTRICT, related_name="assignments")
     purpose = models.TextField(choices=Purpose.choices, default=Purpose.CODING)
     position = models.PositiveIntegerField()
     status = models.TextField(choices=Status.choices, default=Status.TODO)

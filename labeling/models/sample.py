@@ -65,12 +65,12 @@ class SampleUnit(Row):
         REPLACEMENT = "replacement", "Replacement"
 
     sample = models.ForeignKey(Sample, on_delete=models.CASCADE, related_name="sample_units")
-    unit = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="sample_units")
+    unit = models.ForeignKey(Unit, on_delete=models.RESTRICT, related_name="sample_units")
     stratum = BytewiseTextField(blank=True)
     rank = models.PositiveIntegerField()
     drawn = models.TextField(choices=Drawn.choices, default=Drawn.DRAW)
     replaced_by = models.ForeignKey(
-        Unit, null=True, blank=True, on_delete=models.PROTECT, related_name="replaces"
+        Unit, null=True, blank=True, on_delete=models.RESTRICT, related_name="replaces"
     )
     reason = models.TextField(blank=True)
 

@@ -101,7 +101,7 @@ class Membership(Row):
     number = models.PositiveIntegerField()
     pseudonym = BytewiseTextField()
     title = models.TextField(blank=True, help_text="Name of an imported column, a group or the reference.")
-    group = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="people")
+    group = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="people")
     experience = models.TextField(blank=True)
     training = models.TextField(blank=True)
     may_publish_at = models.DateTimeField(null=True, blank=True)

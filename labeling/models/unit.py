@@ -12,16 +12,16 @@ from .study import Study
 
 class Unit(Row):
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="units")
-    issue = models.ForeignKey(Issue, on_delete=models.PROTECT, related_name="units")
+    issue = models.ForeignKey(Issue, on_delete=models.RESTRICT, related_name="units")
     part = models.PositiveIntegerField(default=0)
     ref = BytewiseTextField()
     title = models.TextField(blank=True, help_text="What this part is about; empty for the whole.")
     split_from = models.ForeignKey(
-        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="parts"
+        "self", null=True, blank=True, on_delete=models.RESTRICT, related_name="parts"
     )
     split_at = models.DateTimeField(null=True, blank=True)
     snapshot = models.ForeignKey(
-        IssueSnapshot, null=True, blank=True, on_delete=models.PROTECT, related_name="pinned_by"
+        IssueSnapshot, null=True, blank=True, on_delete=models.RESTRICT, related_name="pinned_by"
     )
 
     class Meta:
