@@ -1,0 +1,153 @@
+"""Rules for text that hold for every source, and the hash that tells whether an issue changed.
+
+Pure functions of records. The text of an issue is kept as its author wrote it, with three exceptions:
+line ends become LF (browsers and command lines write the same text differently), NUL characters and lone
+surrogates become U+FFFD (no database column can hold them). Unicode is not normalised otherwise, because
+evidence quotes the text character by character.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from labeling.records import CommentRecord, IssueRecord
+
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+#: A shorthand of GitHub and of files for a deleted account: shown as "deleted user", never as a person.
+GHOST = "ghost"
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_LINE_END = re.compile(r"\r\n?")
+_WHITE = re.compile(r"\s+")
+
+R = TypeVar("R", IssueRecord, CommentRecord)
+
+
+def clean_text(text: str | None) -> str:
+    """Return ``text`` with LF line ends and without characters that cannot be stored; None is empty."""
+    return _UNSTORABLE.sub(REPLACEMENT, _LINE_END.sub("\n", text or ""))
+
+
+def normalise_issue(record: IssueRecord) -> tuple[IssueRecord, tuple[str, ...]]:
+    """Return the record as every source must deliver it, and a sentence for each thing that was altered."""
+    found = _Findings()
+    # A null body is an empty one: GraphQL says so already, REST and files do not.
+    clean: IssueRecord = _clean(replace(record, title=record.title or "", body=record.body or ""), found)
+    clean = replace(
+        _with_known_author(clean),
+        title=_WHITE.sub(" ", clean.title).strip(),
+        comments=tuple(_with_known_author(comment) for comment in clean.comments),
+        github_labels=tuple(sorted(set(clean.github_labels))),
+    )
+    return clean, found.sentences()
+
+
+def content_hash(record: IssueRecord) -> str:
+    """SHA-256, in hex, of the canonical JSON of what a coder can see of the issue.
+
+    Left out is what says where or when the record was read, not what it says: ids, address, host and
+    repository (they change with a rename or transfer), ``updated_at`` (GitHub moves it for invisible
+    reasons), ``carries``. Files and patches of fixes are part of it as soon as they are there: the hash of
+    an imported issue covers the text alone, the hash of the snapshot a sample pins covers its diffs too.
+    """
+    canonical = json.dumps(visible(record), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+
+def visible(record: IssueRecord) -> dict[str, Any]:
+    """Return what ``content_hash`` covers, as plain JSON values."""
+    everything = as_json(record)
+    return {name: everything[name] for name in _VISIBLE}
+
+
+def without_patches(record: IssueRecord) -> IssueRecord:
+    """Return the record as an import delivers it, to compare a pinned snapshot with a newer one."""
+    return replace(record, fixes=tuple(replace(fix, files=()) for fix in record.fixes))
+
+
+def as_json(value: Any) -> Any:
+    """Turn a record into plain JSON values: times as UTC with ``Z``, sets sorted, tuples as lists."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: as_json(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if isinstance(value, Mapping):
+        return {str(key): as_json(item) for key, item in value.items()}
+    if isinstance(value, frozenset | set):
+        return sorted(value)
+    if isinstance(value, list | tuple):
+        return [as_json(item) for item in value]
+    return value
+
+
+_VISIBLE = (
+    "kind",
+    "title",
+    "body",
+    "state",
+    "state_reason",
+    "author",
+    "author_kind",
+    "author_association",
+    "github_labels",
+    "milestone",
+    "reactions",
+    "opened_at",
+    "closed_at",
+    "comments",
+    "timeline",
+    "fixes",
+    "duplicate_of",
+    "gone",
+)
+
+
+@dataclass(slots=True)
+class _Findings:
+    """Counts what was altered while one record is cleaned."""
+
+    unstorable: int = 0
+    line_ends: int = 0
+
+    def sentences(self) -> tuple[str, ...]:
+        said = []
+        if self.unstorable:
+            said.append(f"{self.unstorable} characters that no database can store were replaced by {REPLACEMENT}.")
+        if self.line_ends:
+            said.append(f"{self.line_ends} line ends were changed to LF.")
+        return tuple(said)
+
+    def clean(self, text: str) -> str:
+        self.unstorable += len(_UNSTORABLE.findall(text))
+        self.line_ends += text.count("\r")
+        return clean_text(text)
+
+
+def _clean(value: Any, found: _Findings) -> Any:
+    """Clean every string in a record, however deep."""
+    if isinstance(value, str):
+        return found.clean(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{each.name: _clean(getattr(value, each.name), found) for each in fields(value)})
+    if isinstance(value, Mapping):
+        return {_clean(key, found): _clean(item, found) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(_clean(item, found) for item in value)
+    if isinstance(value, datetime):
+        return value.astimezone(UTC)
+    return value
+
+
+def _with_known_author(record: R) -> R:
+    """Say what kind of account wrote it, from the three shapes GitHub gives a deleted user and from bots."""
+    if record.author is not None and record.author.lower() == GHOST:
+        return replace(record, author=None, author_kind="deleted")
+    if record.author is not None and record.author.endswith("[bot]"):
+        return replace(record, author_kind="bot")
+    return record

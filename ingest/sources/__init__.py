@@ -1,0 +1,1 @@
+"""Where issues come from. Sources know GitHub or a file format, never the database."""
