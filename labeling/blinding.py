@@ -16,7 +16,7 @@ def submissions_of(member: Membership, at: str) -> "QuerySet[Model]":
     """Submissions of the member on the unit of the outer row; ``at`` is the path to its RoundUnit."""
     submission = apps.get_model("labeling", "Submission")
     return submission._default_manager.filter(  # type: ignore[no-any-return]
-        assignment__coder__in=member.coder_ids, assignment__round_unit=OuterRef(at)
+        assignment__coder__in=member.coder_ids, assignment__round_unit=OuterRef(at or "pk")
     )
 
 
@@ -26,18 +26,20 @@ def sealing_assignments(member: Membership) -> "QuerySet[Assignment]":
 
 
 def settled(member: Membership, at: str) -> Q:
-    """Rows of closed rounds that ``member`` may read; ``at`` is the path to their RoundUnit."""
-    sealed = sealing_assignments(member).filter(round_unit__unit__issue=OuterRef(f"{at}__unit__issue"))
-    rows = Q(
-        (f"{at}__round__study", member.study_id), (f"{at}__round__state__in", Round.UNBLINDED)
-    ) & ~Exists(sealed)
+    """Rows of closed rounds that ``member`` may read.
+
+    ``at`` is the path to their RoundUnit, empty for rows that are RoundUnits.
+    """
+    to = f"{at}__" if at else ""
+    sealed = sealing_assignments(member).filter(round_unit__unit__issue=OuterRef(f"{to}unit__issue"))
+    rows = Q((f"{to}round__study", member.study_id), (f"{to}round__state__in", Round.UNBLINDED)) & ~Exists(
+        sealed
+    )
     if member.role == Role.CODER:
-        coded = (
-            Assignment.objects.of_member(member).active().filter(round_unit__round=OuterRef(f"{at}__round"))
-        )
+        coded = Assignment.objects.of_member(member).active().filter(round_unit__round=OuterRef(f"{to}round"))
         rows &= Exists(coded)
     if member.role == Role.ADJUDICATOR:
-        waiting = Q((f"{at}__round__own_answer_first", True), (f"{at}__round__state", Round.State.CLOSED))
+        waiting = Q((f"{to}round__own_answer_first", True), (f"{to}round__state", Round.State.CLOSED))
         rows &= ~waiting | Exists(submissions_of(member, at))
     return rows
 

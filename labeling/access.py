@@ -1,0 +1,136 @@
+"""From a URL to its object and the member who asks. Every view and API view begins here.
+
+404 for what somebody may not know of, 403 (with a sentence) for what their role may not do.
+"""
+
+from collections.abc import Container
+
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+
+from labeling.blinding import settled
+from labeling.models import Assignment, Membership, Role, Round, RoundUnit, Study, User
+
+Roles = Role | Container[str] | None
+
+
+def get_study_or_404(
+    user: User | AnonymousUser, slug: str, *, role: Roles = None
+) -> tuple[Study, Membership]:
+    return _of_study(user, role, study__slug=slug)
+
+
+def get_member_or_404(
+    user: User | AnonymousUser, pk: int, *, role: Roles = None
+) -> tuple[Membership, Membership]:
+    """A member of a study the user belongs to, and the user's own membership."""
+    other = Membership.objects.select_related("study", "user").filter(pk=pk).first()
+    if other is None:
+        raise Http404
+    _, member = _of_study(user, role, study=other.study_id)
+    return other, member
+
+
+def _of_study(user: User | AnonymousUser, role: Roles, **study: object) -> tuple[Study, Membership]:
+    member = (
+        Membership.objects.select_related("study", "user")
+        .filter(user=user if user.is_authenticated else None, user__isnull=False, left_at__isnull=True)
+        .filter(study__deleted_at__isnull=True, **study)
+        .first()
+    )
+    if member is None:
+        raise Http404("There is no such study, or you are not a member of it.")
+    refuse_other_roles(member, role)
+    return member.study, member
+
+
+def refuse_other_roles(member: Membership, role: Roles) -> None:
+    """Raise PermissionDenied unless the member holds the role, or one of the roles."""
+    if role is None or member.role == role or (not isinstance(role, str) and member.role in role):
+        return
+    needed = [Role(role).label] if isinstance(role, str) else [each.label for each in Role if each in role]
+    raise PermissionDenied(
+        f"Only a {' or '.join(needed).lower()} may do this; you are {member.get_role_display().lower()}."
+    )
+
+
+def get_round_or_404(
+    user: User | AnonymousUser, slug: str, number: int, *, role: Roles = None
+) -> tuple[Round, Membership]:
+    study, member = get_study_or_404(user, slug, role=role)
+    return _one_round(member, study=study, number=number), member
+
+
+def get_round_by_id_or_404(
+    user: User | AnonymousUser, pk: int, *, role: Roles = None
+) -> tuple[Round, Membership]:
+    found = Round.objects.filter(pk=pk).values_list("study", flat=True).first()
+    if found is None:
+        raise Http404
+    study, member = _of_study(user, role, study=found)
+    return _one_round(member, study=study, pk=pk), member
+
+
+def _one_round(member: Membership, **which: object) -> Round:
+    rounds = Round.objects.filter(discarded_at__isnull=True, **which).select_related(
+        "study", "codebook", "sample"
+    )
+    found = rounds.first()
+    # A round in preparation is the lead's desk: others hear of it when it opens.
+    if found is None or (found.state == Round.State.DRAFT and not member.is_lead):
+        raise Http404("There is no such round.")
+    return found
+
+
+def get_assignment_or_404(user: User | AnonymousUser, pk: int) -> tuple[Assignment, Membership]:
+    """The caller's own assignment (or their group's). Anybody else's does not exist for them."""
+    found = Assignment.objects.filter(pk=pk).values_list("round_unit__round__study", flat=True).first()
+    if found is None:
+        raise Http404
+    _, member = _of_study(user, None, study=found)
+    return _own_assignment(member, pk=pk), member
+
+
+def get_unit_assignment_or_404(
+    user: User | AnonymousUser, slug: str, number: int, unit_id: int
+) -> tuple[Assignment, Membership]:
+    coding_round, member = get_round_or_404(user, slug, number)
+    return _own_assignment(member, round_unit__round=coding_round, round_unit__unit=unit_id), member
+
+
+def _own_assignment(member: Membership, **which: object) -> Assignment:
+    own = (
+        Assignment.objects.of_member(member)
+        .active()
+        .filter(**which)
+        .select_related(
+            "coder__user",
+            "round_unit__round__study",
+            "round_unit__round__codebook",
+            "round_unit__unit__issue",
+            "round_unit__unit__snapshot",
+        )
+        .first()
+    )
+    if own is None:
+        raise Http404("You have no such unit to code.")
+    return own
+
+
+def get_round_unit_or_404(
+    user: User | AnonymousUser, round_id: int, unit_id: int
+) -> tuple[RoundUnit, Membership]:
+    """A unit whose answers the member may read: of a closed round, reached by their role, not sealed."""
+    coding_round, member = get_round_by_id_or_404(user, round_id)
+    found = (
+        RoundUnit.objects.filter(round=coding_round, unit=unit_id)
+        .filter(settled(member, ""))
+        .select_related("round__study", "round__codebook", "unit__issue", "unit__snapshot")
+        .first()
+    )
+    if found is None:
+        raise Http404(
+            "There is no such unit, the round is still open, or the unit is hidden while you code it again."
+        )
+    return found, member

@@ -1,0 +1,211 @@
+"""The codebook as a draft that changes and versions that do not."""
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from labeling.codebook_input import CategoryInput, DimensionInput, read_codebook
+from labeling.errors import CodebookError, CodebookFrozenError
+from labeling.models import Annotation, Category, Codebook, Dimension, Membership, Study
+from labeling.services.events import record
+
+
+def draft_or_current(study: Study) -> Codebook | None:
+    """The draft if there is one, else the newest frozen version."""
+    return study.codebooks.order_by("-version").first()
+
+
+def current(study: Study) -> Codebook | None:
+    """The newest frozen version."""
+    return study.codebooks.filter(frozen_at__isnull=False).order_by("-version").first()
+
+
+def codebook_data(codebook: Codebook) -> dict[str, Any]:
+    """A version in the shape in which the API reads and writes it."""
+    return {
+        "version": codebook.version,
+        "frozen_at": codebook.frozen_at,
+        "dimensions": [
+            _dimension_data(each) for each in codebook.dimensions.prefetch_related("categories__parent")
+        ],
+    }
+
+
+def _dimension_data(dimension: Dimension) -> dict[str, Any]:
+    fields = (
+        "key",
+        "name",
+        "question",
+        "help",
+        "kind",
+        "required",
+        "order",
+        "asked_if",
+        "allow_unclear",
+        "allow_not_applicable",
+        "parents_selectable",
+    )
+    data = {field: getattr(dimension, field) for field in fields}
+    data["categories"] = [_category_data(each) for each in dimension.categories.all()]
+    return data
+
+
+def _category_data(category: Category) -> dict[str, Any]:
+    fields = (
+        "code",
+        "name",
+        "definition",
+        "include",
+        "exclude",
+        "precedence",
+        "order",
+        "examples",
+        "hotkey",
+        "archived",
+    )
+    data = {field: getattr(category, field) for field in fields}
+    data["concept"] = str(category.concept)
+    data["parent"] = category.parent.code if category.parent is not None else None
+    return data
+
+
+def save_draft(*, study: Study, data: Mapping[str, Any], by: Membership) -> Codebook:
+    """Write the whole draft from ``data``; makes one where only frozen versions exist.
+
+    A category keeps its identity by ``concept``, else by its code in the same dimension.
+    Raises InvalidInputError with a sentence per field, CodebookError if a used dimension would change kind.
+    """
+    dimensions = read_codebook(data)
+    with transaction.atomic():
+        Study.objects.select_for_update().get(pk=study.pk)
+        previous = draft_or_current(study)
+        concepts = _concepts(previous)
+        _refuse_changed_kinds(study, dimensions)
+        draft = (
+            previous if previous is not None and previous.frozen_at is None else _new_draft(study, previous)
+        )
+        # Nothing can point at a draft's rows yet: they are written anew, and keep their concepts.
+        draft.dimensions.all().delete()
+        for dimension in dimensions:
+            _write_dimension(draft, dimension, concepts)
+        record(study=study, verb="codebook.changed", by=by, object=f"codebook:{draft.version}")
+    return draft
+
+
+def _new_draft(study: Study, previous: Codebook | None) -> Codebook:
+    return Codebook.objects.create(study=study, version=previous.version + 1 if previous is not None else 1)
+
+
+def _concepts(previous: Codebook | None) -> dict[tuple[str, str], uuid.UUID]:
+    if previous is None:
+        return {}
+    rows = Category.objects.filter(dimension__codebook=previous)
+    return {
+        (key, code): concept for key, code, concept in rows.values_list("dimension__key", "code", "concept")
+    }
+
+
+def _refuse_changed_kinds(study: Study, dimensions: Iterable[DimensionInput]) -> None:
+    used = dict(
+        Annotation.objects.filter(dimension__codebook__study=study)
+        .order_by()
+        .values_list("dimension__key", "dimension__kind")
+        .distinct()
+    )
+    for dimension in dimensions:
+        if used.get(dimension.key, dimension.kind) != dimension.kind:
+            raise CodebookError(
+                f"The dimension {dimension.key} was coded as {used[dimension.key]} in a round. "
+                f"For another kind, add a dimension with a new key."
+            )
+
+
+def _write_dimension(
+    draft: Codebook, dimension: DimensionInput, concepts: Mapping[tuple[str, str], uuid.UUID]
+) -> None:
+    row = Dimension.objects.create(codebook=draft, **dimension.fields())
+    hotkeys = assign_hotkeys(dimension.categories)
+    rows: dict[str, Category] = {}
+    for category in dimension.categories:
+        rows[category.code] = Category(
+            dimension=row,
+            concept=category.concept or concepts.get((dimension.key, category.code)) or uuid.uuid4(),
+            hotkey=hotkeys.get(category.code, ""),
+            **category.fields(),
+        )
+    # Parents first: children point at their rows.
+    Category.objects.bulk_create(rows[each.code] for each in dimension.categories if each.parent is None)
+    children = [each for each in dimension.categories if each.parent is not None]
+    for depth_first in _by_depth(children, rows):
+        rows[depth_first.code].parent = rows[str(depth_first.parent)]
+        rows[depth_first.code].save()
+
+
+def _by_depth(children: Sequence[CategoryInput], rows: Mapping[str, Category]) -> Iterable[CategoryInput]:
+    parents = {each.code: str(each.parent) for each in children}
+
+    def depth(code: str) -> int:
+        return 1 + depth(parents[code]) if code in parents else 0
+
+    return sorted(children, key=lambda each: depth(each.code))
+
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def assign_hotkeys(categories: Sequence[CategoryInput]) -> dict[str, str]:
+    """A key for every category that can be chosen: letters of its name first, then free ones.
+
+    With more than 26 categories the last letters become prefixes of pairs, so that no key starts another.
+    """
+    parents = {each.parent for each in categories}
+    choosable = [
+        each for each in categories if not each.archived and (each.code not in parents or each.hotkey)
+    ]
+    given = {each.code: each.hotkey for each in choosable if each.hotkey}
+    rest = [each for each in choosable if not each.hotkey]
+    free = _free_keys(set(given.values()), len(rest))
+    for category in rest:
+        wished = [letter for letter in category.name.lower() + category.code if letter in free]
+        key = wished[0] if wished else free[0]
+        free.remove(key)
+        given[category.code] = key
+    return given
+
+
+def _free_keys(taken: set[str], needed: int) -> list[str]:
+    starts = {key[0] for key in taken}
+    singles = [letter for letter in LETTERS if letter not in starts]
+    prefixes: list[str] = sorted({key[0] for key in taken if len(key) == 2})
+    while True:
+        pairs = [prefix + letter for prefix in prefixes for letter in LETTERS if prefix + letter not in taken]
+        if len(singles) + len(pairs) >= needed or not singles:
+            return singles + pairs
+        prefixes.append(singles.pop())
+
+
+def freeze(*, study: Study, by: Membership, note: str = "") -> Codebook:
+    """Freeze the draft: from now on it never changes. It needs a dimension that holds categories or text."""
+    with transaction.atomic():
+        Study.objects.select_for_update().get(pk=study.pk)
+        draft = study.codebooks.filter(frozen_at__isnull=True).first()
+        if draft is None:
+            raise CodebookFrozenError("There is no draft to freeze: the newest version is frozen already.")
+        _refuse_unusable(draft)
+        draft.frozen_at, draft.note = timezone.now(), note or draft.note
+        draft.save(update_fields=["frozen_at", "note"])
+        record(study=study, verb="codebook.frozen", by=by, object=f"codebook:{draft.version}")
+    return draft
+
+
+def _refuse_unusable(draft: Codebook) -> None:
+    dimensions = list(draft.dimensions.annotate(size=Max("categories__id")))
+    if not dimensions:
+        raise CodebookError("The codebook has no dimension yet. Add one before freezing it.")
+    if all(each.kind != Dimension.Kind.TEXT and each.size is None for each in dimensions):
+        names = ", ".join(each.name for each in dimensions)
+        raise CodebookError(f"No dimension has categories yet ({names}). Add at least one category.")

@@ -1,0 +1,37 @@
+"""The record: one line for each act, and the notices that follow from it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.utils import timezone
+
+from labeling.models import Event, Membership, Notice, Round, Study
+
+
+def record(
+    *,
+    study: Study | None,
+    verb: str,
+    by: Membership | None = None,
+    round: Round | None = None,  # noqa: A002 - named as the field
+    object: str = "",  # noqa: A002 - named as the field
+    **data: Any,
+) -> Event:
+    """Write an event; ``data`` takes ids and numbers, never what somebody wrote."""
+    return Event.objects.create(
+        study=study, round=round, by=by, verb=verb, object=object, data=data, at=timezone.now()
+    )
+
+
+def notify(
+    members: Iterable[Membership],
+    *,
+    verb: str,
+    object: str = "",  # noqa: A002 - named as the field
+    url: str = "",
+) -> None:
+    """Put a notice in the inbox of each member who can read one: present persons."""
+    readers = {member.pk: member for member in members if member.user_id and not member.left_at}
+    Notice.objects.bulk_create(
+        Notice(member=member, verb=verb, object=object, url=url) for member in readers.values()
+    )
