@@ -1,0 +1,128 @@
+"""What a reader must know before believing a coefficient."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from labeling.agreement.statistic import Statistic, format_two
+
+SMALL_N = 30
+FEW_USES = 5
+UNRELIABLE_SHARE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """A warning: ``key`` for programs, ``words`` for people."""
+
+    key: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the cautions of one dimension look at. ``uses`` are mean answers per coder, by category."""
+
+    n: int
+    observed: float | None
+    uses: Mapping[str, float]
+    constant: Sequence[str]
+    statistics: Mapping[str, Statistic]
+    undefined_share: float
+    states_left_out: int
+
+
+def cautions(seen: Seen) -> tuple[Caution, ...]:
+    """Give every caution that applies, the most important first."""
+    found = [_one_category(seen), _constant(seen), _paradox(seen), _rates(seen), _agreed(seen), _small(seen)]
+    found += [_rare(seen), _bootstrap(seen), _states(seen)]
+    return tuple(caution for caution in found if caution is not None)
+
+
+def _value(seen: Seen, name: str) -> float | None:
+    statistic = seen.statistics.get(name)
+    return None if statistic is None else statistic.value
+
+
+def _used(seen: Seen) -> dict[str, float]:
+    return {category: uses for category, uses in seen.uses.items() if uses > 0}
+
+
+def _one_category(seen: Seen) -> Caution | None:
+    used = _used(seen)
+    if len(used) != 1:
+        return None
+    return Caution("one_category", f"Only {next(iter(used))} was used. Coefficients corrected for chance are undefined.")
+
+
+def _constant(seen: Seen) -> Caution | None:
+    if not seen.constant or len(_used(seen)) < 2:
+        return None
+    who = " and ".join(seen.constant)
+    words = f"{who} used one category for every unit: kappa is 0 whatever the agreement, and has no interval."
+    return Caution("constant_coder", words)
+
+
+def _paradox(seen: Seen) -> Caution | None:
+    kappa, total = _value(seen, "cohen_kappa"), sum(seen.uses.values())
+    if kappa is None or seen.observed is None or not total:
+        return None
+    category, uses = max(seen.uses.items(), key=lambda item: item[1])
+    if seen.constant or seen.observed < 0.8 or kappa >= 0.6 or uses / total < 0.75:
+        return None
+    words = (
+        f"Agreement is high and kappa low because {category} is {100 * uses / total:.2f}% of all answers. Report the "
+        "agreement on each category, PABAK and AC1 beside kappa, not in its place."
+    )
+    return Caution("prevalence_paradox", words)
+
+
+def _rates(seen: Seen) -> Caution | None:
+    largest = _value(seen, "kappa_max")
+    if seen.constant or largest is None or largest >= 0.75:
+        return None
+    words = (
+        f"The coders use the categories at different rates: kappa could not exceed {format_two(largest)}. "
+        "Compare how often each of them used each category."
+    )
+    return Caution("different_rates", words)
+
+
+def _agreed(seen: Seen) -> Caution | None:
+    if seen.observed != 1:
+        return None
+    rate = f"the true rate of disagreement is below {min(100.0, 300 / seen.n):.2f}% (95%)"
+    return Caution("no_disagreement", f"0 disagreements in {seen.n} units: {rate}. There is no interval.")
+
+
+def _small(seen: Seen) -> Caution | None:
+    if seen.n >= SMALL_N:
+        return None
+    words = f"{seen.n} units are few: below {SMALL_N}, 95% intervals cover the true value less often than they say."
+    return Caution("small_n", words)
+
+
+def _rare(seen: Seen) -> Caution | None:
+    rare = [category for category, uses in _used(seen).items() if uses < FEW_USES]
+    if not rare:
+        return None
+    words = f"Used fewer than {FEW_USES} times per coder on average: {', '.join(rare)}. Their agreement is uncertain."
+    return Caution("expected_below_5", words)
+
+
+def _bootstrap(seen: Seen) -> Caution | None:
+    if seen.undefined_share <= UNRELIABLE_SHARE:
+        return None
+    words = f"{100 * seen.undefined_share:.2f}% of the resamples had no value: the interval is not reliable."
+    return Caution("unreliable_bootstrap", words)
+
+
+def _states(seen: Seen) -> Caution | None:
+    if not seen.states_left_out:
+        return None
+    words = (
+        f"Coefficients that use the order of the categories leave out {seen.states_left_out} answers that are "
+        "a reserved state, which has no place in the order."
+    )
+    return Caution("states_left_out", words)

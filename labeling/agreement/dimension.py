@@ -1,0 +1,94 @@
+"""What a report is made from: the answers of one dimension, and their translation into ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from labeling.agreement.ratings import NOT_CODED, IntArray, Ratings
+from labeling.agreement.sets import Chosen, set_ratings
+
+Kind = Literal["single", "multiple", "ordinal", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionData:
+    """The independent answers of some coders to one dimension.
+
+    ``categories`` are the declared ids in their order; ``states`` the reserved states that count as categories
+    here, in theirs. ``values`` holds, by unit and coder, the answers that take part: an id or a state, for
+    multiple choice a frozenset of ids (possibly empty) or of one state. ``parents`` maps a category to the id
+    above it. ``left_out`` lists the units that do not take part, by reason. ``seed`` and ``draws`` are those of
+    the bootstrap.
+    """
+
+    key: str
+    kind: Kind
+    categories: tuple[str, ...]
+    states: tuple[str, ...]
+    coders: tuple[str, ...]
+    units: tuple[str, ...]
+    values: Mapping[tuple[str, str], str | frozenset[str]]
+    parents: Mapping[str, str]
+    left_out: Mapping[str, tuple[str, ...]]
+    conditional: bool
+    seed: int
+    draws: int = 10_000
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Everything a coder could choose: the declared categories, then the states."""
+        return (*self.categories, *self.states)
+
+
+def single_ratings(data: DimensionData) -> Ratings:
+    """Number the choices and group the units; raise ValueError for an answer that is no choice."""
+    position: dict[object, int] = {choice: place for place, choice in enumerate(data.choices)}
+    position[None] = NOT_CODED
+    try:
+        codes = [position[data.values.get((unit, coder))] for unit in data.units for coder in data.coders]
+    except KeyError as error:
+        raise ValueError(f"{error.args[0]!r} is no category of dimension {data.key!r}.") from None
+    return Ratings.from_codes(np.array(codes, dtype=np.int64).reshape(-1, len(data.coders)), len(data.choices))
+
+
+def multiple_ratings(data: DimensionData) -> tuple[Ratings, list[Chosen]]:
+    """Number the distinct sets and group the units; raise ValueError for an answer that is no set of choices."""
+    known = set(data.choices)
+    rows: list[list[Chosen | None]] = []
+    for unit in data.units:
+        row: list[Chosen | None] = []
+        for coder in data.coders:
+            chosen = data.values.get((unit, coder))
+            if chosen is not None and (isinstance(chosen, str) or not chosen <= known):
+                raise ValueError(f"{chosen!r} is no set of categories of dimension {data.key!r}.")
+            row.append(chosen)
+        rows.append(row)
+    return set_ratings(rows, len(data.coders))
+
+
+def upper_level(categories: tuple[str, ...], parents: Mapping[str, str]) -> tuple[tuple[str, ...], IntArray]:
+    """Give the categories one level up, in order of first use, and the position there of each category.
+
+    A category without a parent stands for itself.
+    """
+    tops = [parents.get(category, category) for category in categories]
+    names = tuple(dict.fromkeys(tops))
+    return names, np.array([names.index(top) for top in tops], dtype=np.int64)
+
+
+def without_states(ratings: Ratings, declared: int) -> Ratings:
+    """Take reserved states, which have no place in an order, out of the answers; patterns stay where they are.
+
+    With two coders a unit with a state on one side goes entirely, so that all weighted coefficients use the same
+    units.
+    """
+    positions = [place if place < declared else NOT_CODED for place in range(ratings.k)]
+    kept = ratings.recoded(positions, declared)
+    if ratings.coders == 2:
+        patterns = np.where((kept.answers == 2)[:, None], kept.patterns, NOT_CODED)
+        return Ratings(patterns, kept.sizes, declared)
+    return kept

@@ -1,0 +1,56 @@
+"""Light's kappa: the mean of the kappas of all pairs of coders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+
+import numpy as np
+
+from labeling.agreement import kappa
+from labeling.agreement.ratings import FloatArray, Ratings
+from labeling.agreement.ratio import mean_defined, ratio
+from labeling.agreement.table import Margins, PairMargins
+
+
+class Pairs:
+    """All pairs of coders, each on the units both coded, ready for any number of resampled sizes."""
+
+    def __init__(self, ratings: Ratings, members: FloatArray | None = None) -> None:
+        self.coders = list(combinations(range(ratings.coders), 2))
+        self._margins = [PairMargins(ratings, a, b, members) for a, b in self.coders]
+
+    def each(self, sizes: FloatArray, value: Callable[[Margins], FloatArray]) -> FloatArray:
+        """Give ``value`` of every pair, pairs on the last axis: (..., P)."""
+        return np.stack([value(margins(sizes)) for margins in self._margins], axis=-1)
+
+    def mean(self, sizes: FloatArray, value: Callable[[Margins], FloatArray]) -> FloatArray:
+        """Average ``value`` over the pairs where it is defined (Light 1971, Psychological Bulletin 76, 365-377)."""
+        return mean_defined(self.each(sizes, value))
+
+    def pooled_specific(self, sizes: FloatArray) -> FloatArray:
+        """Specific agreement of each category over the units of all pairs together: (..., k)."""
+        margins = [pair(sizes) for pair in self._margins]
+        both = np.sum([one.both for one in margins], axis=0)
+        return ratio(2 * both, np.sum([one.first + one.second for one in margins], axis=0))
+
+
+class WeightedPairs:
+    """Weighted kappa of every pair of coders, ready for any number of resampled sizes."""
+
+    def __init__(self, ratings: Ratings, weights: FloatArray) -> None:
+        self._weights = weights
+        self._parts = []
+        for a, b in combinations(range(ratings.coders), 2):
+            margins = PairMargins(ratings, a, b)
+            credit = weights[ratings.patterns[:, a], ratings.patterns[:, b]] * margins.complete
+            self._parts.append((margins, credit))
+
+    def each(self, sizes: FloatArray) -> FloatArray:
+        """Give the weighted kappa of every pair: (..., P)."""
+        values = [kappa.weighted_kappa(sizes @ credit, margins(sizes), self._weights) for margins, credit in self._parts]
+        return np.stack(values, axis=-1)
+
+    def mean(self, sizes: FloatArray) -> FloatArray:
+        """Average over the pairs where it is defined."""
+        return mean_defined(self.each(sizes))
