@@ -8,3 +8,11 @@ class IngestConfig(AppConfig):
 
     name = "ingest"
     verbose_name = "Imports"
+
+    def ready(self) -> None:
+        """Say which tasks do this app's work, by name: only workers import them."""
+        from labeling.services import jobs
+
+        jobs.register("ingest.importrun", "ingest.tasks.run_import")
+        jobs.register("job.prepare_sample", "ingest.tasks.prepare_sample")
+        jobs.register("job.fetch_fix", "ingest.tasks.fetch_fix")

@@ -4,11 +4,14 @@ from django.apps import AppConfig
 
 
 class LabelingConfig(AppConfig):
-    """Registers the checks of this installation when Django starts."""
+    """Registers the checks of this installation and the tasks of its jobs when Django starts."""
 
     name = "labeling"
     verbose_name = "Studies"
 
     def ready(self) -> None:
-        """Import the checks: registering is what their import does."""
+        """Import the checks, which registers them; name the tasks, which only workers import."""
         from labeling import checks  # noqa: F401 - apps must be loaded first
+        from labeling.services import jobs
+
+        jobs.register("job.check_agreement", "labeling.tasks.check_agreement")

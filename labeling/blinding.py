@@ -15,7 +15,7 @@ from labeling.models.study import Membership, Role
 def submissions_of(member: Membership, at: str) -> "QuerySet[Model]":
     """Submissions of the member on the unit of the outer row; ``at`` is the path to its RoundUnit."""
     submission = apps.get_model("labeling", "Submission")
-    return submission._default_manager.filter(  # type: ignore[no-any-return]
+    return submission._default_manager.filter(
         assignment__coder__in=member.coder_ids, assignment__round_unit=OuterRef(at or "pk")
     )
 
@@ -32,15 +32,14 @@ def settled(member: Membership, at: str) -> Q:
     """
     to = f"{at}__" if at else ""
     sealed = sealing_assignments(member).filter(round_unit__unit__issue=OuterRef(f"{to}unit__issue"))
-    rows = Q((f"{to}round__study", member.study_id), (f"{to}round__state__in", Round.UNBLINDED)) & ~Exists(
-        sealed
-    )
+    closed = Q((f"{to}round__study", member.study_id), (f"{to}round__state__in", Round.UNBLINDED))
+    rows = closed & Q(~Exists(sealed))
     if member.role == Role.CODER:
         coded = Assignment.objects.of_member(member).active().filter(round_unit__round=OuterRef(f"{to}round"))
-        rows &= Exists(coded)
+        rows &= Q(Exists(coded))
     if member.role == Role.ADJUDICATOR:
         waiting = Q((f"{to}round__own_answer_first", True), (f"{to}round__state", Round.State.CLOSED))
-        rows &= ~waiting | Exists(submissions_of(member, at))
+        rows &= ~waiting | Q(Exists(submissions_of(member, at)))
     return rows
 
 
@@ -53,8 +52,8 @@ def readable(member: Membership, assignment: str) -> Q:
     running = Q((f"{at}__round__study", member.study_id), (f"{at}__round__state__in", Round.RUNNING))
     own = running & Q((f"{assignment}__coder__in", member.coder_ids))
     reference = running & Q((f"{assignment}__coder__kind", Membership.Kind.REFERENCE))
-    feedback = reference & Exists(submissions_of(member, at))
+    feedback = reference & Q(Exists(submissions_of(member, at)))
     if member.role == Role.LEAD:
         coding = Assignment.objects.of_member(member).filter(round_unit__round=OuterRef(f"{at}__round"))
-        feedback |= reference & ~Exists(coding)
+        feedback |= reference & Q(~Exists(coding))
     return own | feedback | settled(member, at)

@@ -78,7 +78,7 @@ class Problems:
 def read_codebook(data: Mapping[str, Any]) -> list[DimensionInput]:
     """Read ``{"dimensions": [...]}``. Raises InvalidInputError with every mistake by its place."""
     problems = Problems()
-    raw = data.get("dimensions") if isinstance(data, Mapping) else None
+    raw = data.get("dimensions")
     if not isinstance(raw, list) or not all(isinstance(each, Mapping) for each in raw):
         raise InvalidInputError(
             {"dimensions": ["Give a list of dimensions, each an object with a key and a name."]}
@@ -117,7 +117,7 @@ def _read_dimension(raw: Mapping[str, Any], n: int, problems: Problems) -> Dimen
         kind=kind,
         required=_flag(raw, "required", True, place, problems),
         order=_number(raw, n, place, problems),
-        asked_if=raw.get("asked_if") or None,
+        asked_if=_asked_if(raw, place, problems),
         allow_unclear=_flag(raw, "allow_unclear", True, place, problems),
         allow_not_applicable=_flag(raw, "allow_not_applicable", True, place, problems),
         parents_selectable=_flag(raw, "parents_selectable", False, place, problems),
@@ -171,6 +171,16 @@ def _number(raw: Mapping[str, Any], default: int, place: str, problems: Problems
         problems.add(f"{place}.order", "Write a whole number from 0.")
         return default
     return value
+
+
+def _asked_if(raw: Mapping[str, Any], place: str, problems: Problems) -> dict[str, Any] | None:
+    value = raw.get("asked_if")
+    if not value:
+        return None
+    if not isinstance(value, Mapping):
+        problems.add(f"{place}.asked_if", 'Write {"dimension": a key, "any_of": [codes]}.')
+        return None
+    return dict(value)
 
 
 def _concept(raw: Mapping[str, Any], place: str, problems: Problems) -> uuid.UUID | None:
@@ -264,7 +274,7 @@ def _check_asked_if(
     condition = dimension.asked_if
     if condition is None:
         return
-    if not isinstance(condition, Mapping) or set(condition) != {"dimension", "any_of"}:
+    if set(condition) != {"dimension", "any_of"}:
         problems.add(f"{place}.asked_if", 'Write {"dimension": a key, "any_of": [codes]}.')
         return
     parent = next((each for each in earlier if each.key == condition["dimension"]), None)

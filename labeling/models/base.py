@@ -1,9 +1,10 @@
 """What every row has, and text that sorts the same on every database."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Length
 
 models.CharField.register_lookup(Length)
@@ -20,7 +21,13 @@ class Row(models.Model):
         abstract = True
 
 
-class BytewiseTextField(models.TextField):  # type: ignore[type-arg]
+if TYPE_CHECKING:
+    _TextField = models.TextField[str | Combinable, str]
+else:
+    _TextField = models.TextField
+
+
+class BytewiseTextField(_TextField):
     """Text that is ordered, paged or unique by its bytes: BINARY on SQLite, "C" on PostgreSQL.
 
     ``db_collation`` cannot say this: it holds one name, and neither database knows the other's.

@@ -14,9 +14,11 @@ class Event(Row):
 
     study = models.ForeignKey(Study, null=True, blank=True, on_delete=models.CASCADE, related_name="events")
     round = models.ForeignKey(Round, null=True, blank=True, on_delete=models.CASCADE, related_name="events")
-    by = models.ForeignKey(Membership, null=True, blank=True, on_delete=models.RESTRICT, related_name="events")
+    by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.RESTRICT, related_name="events"
+    )
     verb = models.TextField(help_text="Past tense with its kind of object, e.g. round.closed")
-    object = models.TextField(blank=True, help_text="What it was done to, e.g. round:3 or unit:owner/repo#1")
+    object = models.TextField(blank=True, help_text="e.g. round:3, unit:owner/repo#1")
     data = models.JSONField(default=dict)
     at = models.DateTimeField()
 

@@ -38,6 +38,11 @@ class Leased(Row):
     class Meta:
         abstract = True
 
+    @property
+    def task_key(self) -> str:
+        """Names the task that works on the row, see ``services.jobs``."""
+        return str(self._meta.label_lower)
+
 
 class Job(Leased):
     class Kind(models.TextChoices):
@@ -60,6 +65,10 @@ class Job(Leased):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} ({self.get_state_display().lower()})"
+
+    @property
+    def task_key(self) -> str:
+        return f"job.{self.kind}"
 
 
 class ExportJob(Leased):
@@ -110,7 +119,6 @@ class IdempotentReply(Row):
     key = BytewiseTextField()
     body_hash = models.TextField()
     status = models.PositiveSmallIntegerField(null=True, blank=True)
-    content_type = models.TextField(blank=True)
     location = models.TextField(blank=True)
     body = models.BinaryField(default=b"")
 

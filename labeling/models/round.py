@@ -59,7 +59,9 @@ class Round(Row):
     codebook = models.ForeignKey(
         Codebook, null=True, blank=True, on_delete=models.RESTRICT, related_name="rounds"
     )
-    sample = models.ForeignKey(Sample, null=True, blank=True, on_delete=models.RESTRICT, related_name="rounds")
+    sample = models.ForeignKey(
+        Sample, null=True, blank=True, on_delete=models.RESTRICT, related_name="rounds"
+    )
     based_on = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.RESTRICT, related_name="followed_by"
     )
@@ -102,7 +104,7 @@ class Round(Row):
                 name="round_closed_has_a_time",
             ),
             models.CheckConstraint(
-                condition=Q(overlap__gte=0) & Q(overlap__lte=1), name="round_overlap_is_a_share"
+                condition=Q(overlap__gte=0, overlap__lte=1), name="round_overlap_is_a_share"
             ),
             models.CheckConstraint(condition=Q(coders_per_unit__gte=1), name="round_coders_per_unit"),
             models.CheckConstraint(
@@ -165,15 +167,15 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def active(self) -> Self:
         return self.exclude(status=Assignment.Status.WITHDRAWN)
 
-    def deferring_draft(self) -> Self:
-        return self.defer("draft")
 
-
-class AssignmentManager(models.Manager.from_queryset(AssignmentQuerySet)):  # type: ignore[misc]
+class DraftlessManager(models.Manager["Assignment"]):
     """A draft is its owner's alone: it is never loaded unless asked for by name."""
 
-    def get_queryset(self) -> AssignmentQuerySet:
-        return super().get_queryset().deferring_draft()  # type: ignore[no-any-return]
+    def get_queryset(self) -> models.QuerySet["Assignment"]:
+        return super().get_queryset().defer("draft")
+
+
+AssignmentManager = DraftlessManager.from_queryset(AssignmentQuerySet)
 
 
 class Assignment(Row):

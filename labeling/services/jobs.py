@@ -27,16 +27,16 @@ ATTEMPTS = 20
 """So often is a row tried whose worker died each time; then it is failed, for a person to look at."""
 
 TASKS: dict[str, str] = {}
-"""Model label -> task that works on its rows; apps add theirs, so that none must know another's."""
+"""``Leased.task_key`` of a row -> the task that works on it; each app adds its own when it starts."""
 
 
-def register(model: type[Leased], task: str) -> None:
-    TASKS[model._meta.label] = task
+def register(task_key: str, task: str) -> None:
+    TASKS[task_key] = task
 
 
 def ring(row: Leased) -> None:
     """Tell a worker, once the row is committed. Without a broker the sweep finds the row all the same."""
-    transaction.on_commit(partial(_send, TASKS[row._meta.label], row.pk), robust=True)
+    transaction.on_commit(partial(_send, TASKS[row.task_key], row.pk), robust=True)
 
 
 def _send(task: str, pk: int) -> None:
@@ -106,19 +106,17 @@ def sweep() -> int:
     """Ring again for every row that is due; give up on those whose workers died each time."""
     now = timezone.now()
     rung = 0
-    for label, task in TASKS.items():
-        model: type[Leased] = apps.get_model(label)
-        worn_out = model._default_manager.filter(
-            _due(now), attempts__gte=ATTEMPTS, state=Leased.State.RUNNING
-        )
-        worn_out.update(
+    for model in (each for each in apps.get_models() if issubclass(each, Leased)):
+        due = model._default_manager.filter(_due(now))
+        due.filter(attempts__gte=ATTEMPTS, state=Leased.State.RUNNING).update(
             state=Leased.State.FAILED,
             finished_at=now,
             error=f"The worker stopped {ATTEMPTS} times at this work. Look at its log, then run it again.",
         )
-        for pk in model._default_manager.filter(_due(now)).values_list("pk", flat=True)[:100]:
-            _send(task, pk)
-            rung += 1
+        for row in due.order_by("pk")[:100]:
+            if row.task_key in TASKS:
+                _send(TASKS[row.task_key], row.pk)
+                rung += 1
     return rung
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from zoneinfo import available_timezones
 
 from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 from django.utils.text import slugify
 
@@ -78,7 +79,7 @@ def _copy_settings(source: Study, target: Study) -> None:
 
 
 def _copy_rules(source: Study, target: Study) -> None:
-    newest = source.corpus_rules.order_by("-version").values_list("version", flat=True).first()
+    newest = source.corpus_rules.aggregate(Max("version"))["version__max"] or 0
     CorpusRule.objects.bulk_create(
         CorpusRule(
             study=target,
