@@ -20,8 +20,8 @@ def nominal_distances(k: int) -> FloatArray:
 class Alpha:
     """Alpha with a fixed distance, ready for any number of resampled sizes.
 
-    ``distances`` is k x k, symmetric, with a zero diagonal. Undefined (NaN) where all pairable answers are one
-    category, or nothing is pairable.
+    ``distances`` is k x k, symmetric, with a zero diagonal. Undefined (NaN) where all pairable answers are
+    one category, or nothing is pairable.
     """
 
     def __init__(self, ratings: Ratings, distances: FloatArray) -> None:
@@ -40,8 +40,8 @@ class Alpha:
 class OrdinalAlpha:
     """Alpha with Krippendorff's ordinal distance, categories in their declared order.
 
-    The distance of two categories is the square of the number of pairable answers from the middle of one to the
-    middle of the other, so it changes with every resample: it is the squared difference of mid-ranks.
+    The distance of two categories is the square of the number of pairable answers from the middle of one to
+    the middle of the other, so it changes with every resample: it is the squared difference of mid-ranks.
     """
 
     def __init__(self, ratings: Ratings) -> None:

@@ -25,18 +25,20 @@ class Seen:
     """What the cautions of one dimension look at. ``uses`` are mean answers per coder, by category."""
 
     n: int
+    coders: int
     observed: float | None
     uses: Mapping[str, float]
     constant: Sequence[str]
     statistics: Mapping[str, Statistic]
     undefined_share: float
     states_left_out: int
+    undefined_pairs: int
 
 
 def cautions(seen: Seen) -> tuple[Caution, ...]:
     """Give every caution that applies, the most important first."""
     found = [_one_category(seen), _constant(seen), _paradox(seen), _rates(seen), _agreed(seen), _small(seen)]
-    found += [_rare(seen), _bootstrap(seen), _states(seen)]
+    found += [_rare(seen), _bootstrap(seen), _states(seen), _pairs(seen)]
     return tuple(caution for caution in found if caution is not None)
 
 
@@ -53,14 +55,19 @@ def _one_category(seen: Seen) -> Caution | None:
     used = _used(seen)
     if len(used) != 1:
         return None
-    return Caution("one_category", f"Only {next(iter(used))} was used. Coefficients corrected for chance are undefined.")
+    return Caution(
+        "one_category", f"Only {next(iter(used))} was used. Coefficients corrected for chance are undefined."
+    )
 
 
 def _constant(seen: Seen) -> Caution | None:
     if not seen.constant or len(_used(seen)) < 2:
         return None
     who = " and ".join(seen.constant)
-    words = f"{who} used one category for every unit: kappa is 0 whatever the agreement, and has no interval."
+    whose = "kappa" if seen.coders == 2 else "the kappa of their pairs"
+    words = (
+        f"{who} used one category for every unit: {whose} is 0 whatever the agreement, and has no interval."
+    )
     return Caution("constant_coder", words)
 
 
@@ -72,8 +79,8 @@ def _paradox(seen: Seen) -> Caution | None:
     if seen.constant or seen.observed < 0.8 or kappa >= 0.6 or uses / total < 0.75:
         return None
     words = (
-        f"Agreement is high and kappa low because {category} is {100 * uses / total:.2f}% of all answers. Report the "
-        "agreement on each category, PABAK and AC1 beside kappa, not in its place."
+        f"Agreement is high and kappa low because {category} is {100 * uses / total:.2f}% of all answers. "
+        "Report the agreement on each category, PABAK and AC1 beside kappa, not in its place."
     )
     return Caution("prevalence_paradox", words)
 
@@ -99,7 +106,7 @@ def _agreed(seen: Seen) -> Caution | None:
 def _small(seen: Seen) -> Caution | None:
     if seen.n >= SMALL_N:
         return None
-    words = f"{seen.n} units are few: below {SMALL_N}, 95% intervals cover the true value less often than they say."
+    words = f"{seen.n} units are few: below {SMALL_N}, 95% intervals miss the true value more often than 5%."
     return Caution("small_n", words)
 
 
@@ -107,7 +114,9 @@ def _rare(seen: Seen) -> Caution | None:
     rare = [category for category, uses in _used(seen).items() if uses < FEW_USES]
     if not rare:
         return None
-    words = f"Used fewer than {FEW_USES} times per coder on average: {', '.join(rare)}. Their agreement is uncertain."
+    words = (
+        f"Used fewer than {FEW_USES} times by a coder on average: {', '.join(rare)}. Little is known of them."
+    )
     return Caution("expected_below_5", words)
 
 
@@ -122,7 +131,17 @@ def _states(seen: Seen) -> Caution | None:
     if not seen.states_left_out:
         return None
     words = (
-        f"Coefficients that use the order of the categories leave out {seen.states_left_out} answers that are "
-        "a reserved state, which has no place in the order."
+        "Coefficients that use the order of the categories leave out the reserved states, which have no place in "
+        f"it: {seen.states_left_out} units have one."
     )
     return Caution("states_left_out", words)
+
+
+def _pairs(seen: Seen) -> Caution | None:
+    number = seen.coders * (seen.coders - 1) // 2
+    if number == 1 or not seen.undefined_pairs:
+        return None
+    words = (
+        f"The mean over pairs leaves out {seen.undefined_pairs} of {number} pairs, whose kappa is undefined."
+    )
+    return Caution("undefined_pairs", words)

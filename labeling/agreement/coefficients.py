@@ -148,21 +148,13 @@ class TwoLevels:
         complete = ratings.answers == 2
         self._same_parent = complete & (parents[first] == parents[second])
         self._same = complete & (first == second)
-        self._half = WeightedPair(ratings, {"hierarchical_weighted_kappa_half": hierarchical_weights(parents)})
+        self._half = WeightedPair(
+            ratings, {"hierarchical_weighted_kappa_half": hierarchical_weights(parents.tolist())}
+        )
 
     def __call__(self, sizes: FloatArray) -> Values:
         given = ratio(sizes @ self._same.astype(float), sizes @ self._same_parent.astype(float))
         return {"level2_agreement_given_level1_agreement": given, **self._half(sizes)}
-
-
-class Prefixed:
-    """Another family under names that begin with a prefix."""
-
-    def __init__(self, prefix: str, family: Family) -> None:
-        self._prefix, self._family = prefix, family
-
-    def __call__(self, sizes: FloatArray) -> Values:
-        return {f"{self._prefix}{name}": value for name, value in self._family(sizes).items()}
 
 
 class SetValued:

@@ -18,11 +18,11 @@ Kind = Literal["single", "multiple", "ordinal", "text"]
 class DimensionData:
     """The independent answers of some coders to one dimension.
 
-    ``categories`` are the declared ids in their order; ``states`` the reserved states that count as categories
-    here, in theirs. ``values`` holds, by unit and coder, the answers that take part: an id or a state, for
-    multiple choice a frozenset of ids (possibly empty) or of one state. ``parents`` maps a category to the id
-    above it. ``left_out`` lists the units that do not take part, by reason. ``seed`` and ``draws`` are those of
-    the bootstrap.
+    ``categories`` are the declared ids in their order; ``states`` the reserved states that count as
+    categories here, in theirs. ``values`` holds, by unit and coder, the answers that take part: an id or a
+    state, for multiple choice a frozenset of ids (possibly empty) or of one state. ``parents`` maps a
+    category to the id above it. ``left_out`` lists the units that do not take part, by reason. ``seed`` and
+    ``draws`` are those of the bootstrap.
     """
 
     key: str
@@ -52,11 +52,13 @@ def single_ratings(data: DimensionData) -> Ratings:
         codes = [position[data.values.get((unit, coder))] for unit in data.units for coder in data.coders]
     except KeyError as error:
         raise ValueError(f"{error.args[0]!r} is no category of dimension {data.key!r}.") from None
-    return Ratings.from_codes(np.array(codes, dtype=np.int64).reshape(-1, len(data.coders)), len(data.choices))
+    return Ratings.from_codes(
+        np.array(codes, dtype=np.int64).reshape(-1, len(data.coders)), len(data.choices)
+    )
 
 
 def multiple_ratings(data: DimensionData) -> tuple[Ratings, list[Chosen]]:
-    """Number the distinct sets and group the units; raise ValueError for an answer that is no set of choices."""
+    """Number the distinct sets and group the units; raise ValueError for an answer outside the choices."""
     known = set(data.choices)
     rows: list[list[Chosen | None]] = []
     for unit in data.units:
@@ -81,10 +83,10 @@ def upper_level(categories: tuple[str, ...], parents: Mapping[str, str]) -> tupl
 
 
 def without_states(ratings: Ratings, declared: int) -> Ratings:
-    """Take reserved states, which have no place in an order, out of the answers; patterns stay where they are.
+    """Take reserved states, which have no place in an order, out of the answers; keep the patterns' places.
 
-    With two coders a unit with a state on one side goes entirely, so that all weighted coefficients use the same
-    units.
+    With two coders a unit with a state on one side goes entirely, so that all weighted coefficients use the
+    same units.
     """
     positions = [place if place < declared else NOT_CODED for place in range(ratings.k)]
     kept = ratings.recoded(positions, declared)

@@ -9,10 +9,11 @@ from labeling.agreement.weights import identity_weights
 
 
 class Gwet:
-    """AC1, or AC2 with weights, ready for any number of resampled sizes. Undefined with fewer than 2 categories.
+    """AC1, or AC2 with weights, ready for any number of resampled sizes. Undefined below two categories.
 
-    Gwet (2008), British Journal of Mathematical and Statistical Psychology 61(1), 29-48; Gwet (2014), Handbook of
-    Inter-Rater Reliability, 4th ed. Shares come from all coded units, agreement from those with two or more answers.
+    Gwet (2008), British Journal of Mathematical and Statistical Psychology 61(1), 29-48; Gwet (2014),
+    Handbook of Inter-Rater Reliability, 4th ed. Shares come from all coded units, agreement from those with
+    two or more answers.
     """
 
     def __init__(self, ratings: Ratings, weights: FloatArray | None = None) -> None:

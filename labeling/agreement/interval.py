@@ -1,8 +1,8 @@
 """Bootstrap intervals by drawing tables instead of units.
 
-Resampling n units with replacement and counting their patterns is one draw from Multinomial(n, sizes / n): the
-same distribution, at a cost that does not grow with n. ``RandomState`` is used because its streams are frozen
-(NEP 19): a seed gives the same interval in every later version.
+Resampling n units with replacement and counting their patterns is one draw from Multinomial(n, sizes / n):
+the same distribution, at a cost that does not grow with n. ``RandomState`` is used because its streams are
+frozen (NEP 19): a seed gives the same interval in every later version.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Interval:
 def resampled_sizes(ratings: Ratings, draws: int, seed: int) -> Iterator[FloatArray]:
     """Yield blocks of resampled sizes, together ``draws`` x U.
 
-    Units with two or more answers are resampled. Units with one answer only, which no coefficient compares, stay
-    as they are.
+    Units with two or more answers are resampled. Units with one answer only, which no coefficient compares,
+    stay as they are.
     """
     random = np.random.RandomState(seed)
     drawn = ratings.answers >= 2

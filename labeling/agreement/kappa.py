@@ -71,7 +71,7 @@ def bias_index(margins: Margins) -> FloatArray:
 
 
 def specific_agreement(margins: Margins) -> FloatArray:
-    """Agreement given that one of the two used the category (Cicchetti & Feinstein 1990); NaN if neither did."""
+    """Agreement where one of the two used the category (Cicchetti & Feinstein 1990); NaN if neither did."""
     return ratio(2 * margins.both, margins.first + margins.second)
 
 
@@ -91,7 +91,7 @@ def weighted_kappa(credit: FloatArray, margins: Margins, weights: FloatArray) ->
 
 @dataclass(frozen=True, slots=True)
 class StandardErrors:
-    """Of a (weighted) kappa: ``ase`` for its interval, ``null`` only for testing kappa = 0. NaN if undefined."""
+    """Of a (weighted) kappa: ``ase`` for its interval, ``null`` only to test kappa = 0. NaN if undefined."""
 
     kappa: float
     ase: float

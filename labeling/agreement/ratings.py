@@ -20,10 +20,10 @@ DENSE_LIMIT = 1 << 20
 class Ratings:
     """The answers of m coders on N units, grouped into U distinct patterns.
 
-    ``patterns[u, c]`` is the position of the category coder c gave to the units of pattern u, or ``NOT_CODED``;
-    ``sizes[u]`` says how many units have that pattern, so ``sizes.sum()`` is N. ``k`` is the number of categories
-    that could have been given, used or not. No coefficient depends on the order of units, hence nothing is lost,
-    and resampling units is drawing new ``sizes``.
+    ``patterns[u, c]`` is the position of the category coder c gave to the units of pattern u, or
+    ``NOT_CODED``; ``sizes[u]`` says how many units have that pattern, so ``sizes.sum()`` is N. ``k`` is the
+    number of categories that could have been given, used or not. No coefficient depends on the order of
+    units, hence nothing is lost, and resampling units is drawing new ``sizes``.
     """
 
     patterns: IntArray
@@ -55,8 +55,8 @@ class Ratings:
     def from_unit_counts(cls, counts: ArrayLike) -> Self:
         """Read an N x k table of how often each unit got each category, from coders nobody can tell apart.
 
-        The answers of a unit go to coder 1, 2, ... in the order of the categories. Coefficients that do not ask
-        who said what are exact; the others are those of these stand-in coders.
+        The answers of a unit go to coder 1, 2, ... in the order of the categories. Coefficients that do not
+        ask who said what are exact; the others are those of these stand-in coders.
         """
         table = np.asarray(counts, dtype=np.int64)
         if table.ndim != 2 or (table < 0).any():
@@ -92,8 +92,10 @@ class Ratings:
         return Ratings(columns[complete], self.sizes[complete], self.k)
 
     def recoded(self, positions: ArrayLike, k: int) -> Ratings:
-        """Replace category i by ``positions[i]`` in [0, k), or take the answer out where that is ``NOT_CODED``."""
-        lookup = np.append(np.asarray(positions, dtype=np.int64), NOT_CODED)  # NOT_CODED is -1: it finds itself
+        """Replace category i by ``positions[i]`` in [0, k), or take it out where that is ``NOT_CODED``."""
+        lookup = np.append(
+            np.asarray(positions, dtype=np.int64), NOT_CODED
+        )  # NOT_CODED is -1: it finds itself
         return Ratings(lookup[self.patterns], self.sizes, k)
 
     def unit_counts(self) -> FloatArray:

@@ -1,7 +1,7 @@
 """Words for the size of a coefficient, as published; never a verdict by themselves.
 
-Published bounds have gaps (.20, then .21). Here they are read as half-open intervals on the unrounded value, each
-scale with the side on which its authors put the bound.
+Published bounds have gaps (.20, then .21). Here they are read as half-open intervals on the unrounded value,
+each scale with the side on which its authors put the bound.
 """
 
 from __future__ import annotations
@@ -48,19 +48,24 @@ SCALES = {
         "Landis, J. R., & Koch, G. G. (1977). The measurement of observer agreement for categorical data. "
         "Biometrics, 33(1), 159-174.",
         _open((0.0, "poor"))
-        + _closed((0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"), (1.0, "almost perfect")),
+        + _closed(
+            (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"), (1.0, "almost perfect")
+        ),
     ),
     "mchugh": Scale(
         "McHugh (2012)",
-        "McHugh, M. L. (2012). Interrater reliability: the kappa statistic. Biochemia Medica, 22(3), 276-282.",
+        "McHugh, M. L. (2012). Interrater reliability: the kappa statistic. "
+        "Biochemia Medica, 22(3), 276-282.",
         _closed((0.2, "none"))
         + _open((0.4, "minimal"), (0.6, "weak"), (0.8, "moderate"))
         + _closed((0.9, "strong"), (1.0, "almost perfect")),
     ),
     "krippendorff": Scale(
         "Krippendorff (2004)",
-        "Krippendorff, K. (2004). Content Analysis: An Introduction to Its Methodology (2nd ed.). Sage. Chapter 11.",
-        _open((0.667, "not reliable enough"), (0.8, "tentative conclusions only")) + _closed((1.0, "reliable")),
+        "Krippendorff, K. (2004). Content Analysis: An Introduction to Its Methodology (2nd ed.). "
+        "Sage. Chapter 11.",
+        _open((0.667, "not reliable enough"), (0.8, "tentative conclusions only"))
+        + _closed((1.0, "reliable")),
     ),
     "fleiss": Scale(
         "Fleiss (1981)",
@@ -90,7 +95,7 @@ class Reading:
 
 
 def read(scale: str, statistic: str, value: float, low: float | None, high: float | None) -> Reading:
-    """Put a value and its interval into the words of one scale, e.g. "moderate; data compatible with fair to good"."""
+    """Put a value and its interval into words: "moderate; data compatible with fair to substantial"."""
     if scale not in SCALES:
         raise ValueError(f"There is no scale {scale!r}; choose one of {', '.join(SCALES)}.")
     chosen = SCALES[scale]

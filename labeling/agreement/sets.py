@@ -51,7 +51,10 @@ def set_ratings(rows: Iterable[Sequence[Chosen | None]], coders: int) -> tuple[R
     ``rows`` has one sequence per unit with one set per coder: None is not coded, the empty set is an answer.
     """
     grid = [list(row) for row in rows]
-    sets = sorted({chosen for row in grid for chosen in row if chosen is not None}, key=lambda one: (len(one), sorted(one)))
+    sets = sorted(
+        {chosen for row in grid for chosen in row if chosen is not None},
+        key=lambda one: (len(one), sorted(one)),
+    )
     number = {chosen: position for position, chosen in enumerate(sets)}
     codes = [[NOT_CODED if chosen is None else number[chosen] for chosen in row] for row in grid]
     return Ratings.from_codes(np.array(codes, dtype=np.int64).reshape(len(grid), coders), len(sets)), sets

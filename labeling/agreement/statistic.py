@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 NO_PAIR = "No unit was coded by two coders."
+NOT_USABLE = "Undefined: no unit has two answers this coefficient can use."
 NO_VARIATION = (
-    "Undefined: every answer is one and the same category, so agreement by chance is already 1 and the coefficient "
-    "would be 0 divided by 0. Report the observed agreement and say that one category occurred."
+    "Undefined: every answer is one and the same category, so agreement by chance is already 1 and the "
+    "coefficient would be 0 divided by 0. Report the observed agreement and say that one category occurred."
 )
 ONE_DECLARED = "Undefined: fewer than two categories are declared, so coders had nothing to choose between."
 ONE_PAIRABLE = "Undefined: alpha needs at least two units that were coded by two coders."
@@ -22,7 +23,7 @@ NO_PARENT_AGREEMENT = "Undefined: the coders agreed on the upper level of no uni
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
-    """A coefficient. ``value`` is None exactly when ``undefined`` says why; limits are None without an interval.
+    """A coefficient. ``value`` is None exactly when ``undefined`` says why; no interval, no limits.
 
     ``method`` says how the interval was made. Limits are not cut at -1 and 1.
     """
@@ -59,10 +60,11 @@ def reason_for(name: str, *, k: int, pairable: int, complete: int) -> str:
         return NO_PAIR
     if plain in {"pabak", "gwet_ac1", "gwet_ac1_complete", "gwet_ac2_linear", "gwet_ac2_quadratic"} and k < 2:
         return ONE_DECLARED
-    if plain in {"fleiss_kappa", "gwet_ac1_complete"} and complete == 0:
+    if plain in {"fleiss_kappa", "fleiss_category_kappa", "gwet_ac1_complete"} and complete == 0:
         return NOT_COMPLETE
     reasons = {
         "category_kappa": NEVER_OR_ALWAYS,
+        "fleiss_category_kappa": NEVER_OR_ALWAYS,
         "label_kappa": NEVER_OR_ALWAYS,
         "light_kappa": NO_PAIR_KAPPA,
         "macro_label_kappa": NO_CATEGORY_KAPPA,

@@ -13,9 +13,9 @@ from labeling.agreement.ratings import FloatArray, IntArray, Ratings
 class Margins:
     """What two coders share and what each used, per category, for one table or for many resampled ones.
 
-    ``both``, ``first`` and ``second`` have shape (..., k) and hold numbers of units; ``n`` has shape (...). Every
-    entry is a whole number in a float, so sums and products stay exact far beyond any study. Where a unit may hold
-    several categories the same numbers describe each category against its absence.
+    ``both``, ``first`` and ``second`` have shape (..., k) and hold numbers of units; ``n`` has shape (...).
+    Every entry is a whole number in a float, so sums and products stay exact far beyond any study. Where a
+    unit may hold several categories the same numbers describe each category against its absence.
     """
 
     both: FloatArray
@@ -29,7 +29,9 @@ class Margins:
 
     def pooled(self) -> Margins:
         """Count every (unit, category) decision as one unit with one category, present or absent."""
-        both, first, second = (part.sum(axis=-1, keepdims=True) for part in (self.both, self.first, self.second))
+        both, first, second = (
+            part.sum(axis=-1, keepdims=True) for part in (self.both, self.first, self.second)
+        )
         return Margins(both, first, second, self.n * self.k)
 
 

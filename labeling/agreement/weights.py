@@ -17,7 +17,8 @@ def identity_weights(k: int) -> FloatArray:
 def _distances(k: int) -> FloatArray:
     """Share of the scale's length between two positions of the declared order."""
     positions = np.arange(k, dtype=float)
-    return np.abs(positions[:, None] - positions) / max(k - 1, 1)
+    distances: FloatArray = np.abs(positions[:, None] - positions) / max(k - 1, 1)
+    return distances
 
 
 def linear_weights(k: int) -> FloatArray:
