@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from labeling.codebook_input import CategoryInput, DimensionInput, read_codebook
@@ -22,6 +22,11 @@ def draft_or_current(study: Study) -> Codebook | None:
 def current(study: Study) -> Codebook | None:
     """The newest frozen version."""
     return study.codebooks.filter(frozen_at__isnull=False).order_by("-version").first()
+
+
+def readable_versions(study: Study, member: Membership) -> QuerySet[Codebook]:
+    """Leads read the draft too; everybody else the versions that were frozen."""
+    return study.codebooks.all() if member.is_lead else study.codebooks.filter(frozen_at__isnull=False)
 
 
 def codebook_data(codebook: Codebook) -> dict[str, Any]:

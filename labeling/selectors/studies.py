@@ -1,0 +1,50 @@
+"""Studies of a user, their counts, and the events a member may see."""
+
+from django.db.models import Count, Q, QuerySet
+
+from labeling.models import Event, Membership, Notice, Role, Round, Study, User
+
+
+def own_memberships(user: User) -> QuerySet[Membership]:
+    """Where the user is a present member, newest study first."""
+    return (
+        Membership.objects.filter(user=user, left_at__isnull=True, study__deleted_at__isnull=True)
+        .select_related("study")
+        .order_by("-study_id")
+    )
+
+
+def study_progress(study: Study) -> dict[str, int]:
+    """Counts that tell nothing of anybody's answers."""
+    issues = study.issues.aggregate(all=Count("pk"), eligible=Count("pk", filter=Q(eligible=True)))
+    rounds = study.rounds.filter(discarded_at__isnull=True).aggregate(
+        **{state: Count("pk", filter=Q(state=state)) for state in Round.State.values}
+    )
+    return {
+        "issues": issues["all"],
+        "eligible": issues["eligible"],
+        "sampled": study.units.filter(part=0).count(),
+        **{f"rounds_{state}": rounds[state] for state in Round.State.values},
+    }
+
+
+def visible_events(member: Membership) -> QuerySet[Event]:
+    """The record as the member may see it: leads all of it, others what they did themselves.
+
+    What others do in an open round enters after it closes: times alone would tell how they fare.
+    """
+    events = Event.objects.filter(study=member.study_id).select_related("by__user", "round")
+    if member.role == Role.OBSERVER:
+        return events.none()
+    own = Q(by__in=member.coder_ids)
+    if member.role != Role.LEAD:
+        return events.filter(own)
+    settled = Q(round__isnull=True) | Q(round__state__in=(*Round.UNBLINDED, Round.State.DRAFT))
+    return events.filter(own | settled)
+
+
+def own_notices(user: User) -> QuerySet[Notice]:
+    """Notices of all studies in which the user is a present member."""
+    return Notice.objects.filter(
+        member__user=user, member__left_at__isnull=True, member__study__deleted_at__isnull=True
+    ).select_related("member__study")
