@@ -1,4 +1,7 @@
-"""Background work. The broker is only a doorbell: lost or doubled messages change nothing, the database is the queue."""
+"""Background work.
+
+The broker is only a doorbell: lost or doubled messages change nothing, the database is the queue.
+"""
 
 import os
 

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ImproperlyConfigured
 from environ import Env
 
-_WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
-
+_YES = {"1", "true", "yes", "on"}
+_NO = {"0", "false", "no", "off"}
 _DATABASE_OPTIONS: dict[str, dict[str, Any]] = {
     "django.db.backends.postgresql": {},
     "django.db.backends.sqlite3": {
@@ -41,9 +41,9 @@ def env_bool(name: str, default: bool) -> bool:
     raw = env_str(name)
     if not raw:
         return default
-    if raw.lower() not in _WORDS:
+    if raw.lower() not in _YES | _NO:
         raise ImproperlyConfigured(f"{name}={raw} is neither yes nor no. Write {name}=1 or {name}=0.")
-    return _WORDS[raw.lower()]
+    return raw.lower() in _YES
 
 
 def env_int(name: str, default: int, *, minimum: int = 0) -> int:
@@ -67,7 +67,9 @@ def env_url(name: str, default: str = "", *, schemes: tuple[str, ...], example: 
     except ValueError:  # a port that is no number, an unclosed bracket
         known = False
     if not known or (schemes[0] in {"http", "https"} and not parts.hostname):
-        raise ImproperlyConfigured(f"{name}={raw} is not an address of its kind. Write for example {name}={example}")
+        raise ImproperlyConfigured(
+            f"{name}={raw} is no address that fits. Write for example {name}={example}"
+        )
     return raw
 
 
@@ -77,7 +79,7 @@ def env_urls(name: str, default: str, *, example: str) -> list[str]:
     for url in raw:
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ImproperlyConfigured(f"{name} holds {url}, which is not an address. Write for example {name}={example}")
+            raise ImproperlyConfigured(f"{name} holds {url}, no address. Write for example {name}={example}")
     return [url.rstrip("/") for url in raw]
 
 
@@ -89,8 +91,8 @@ def env_folder(name: str, default: Path) -> Path:
         tempfile.TemporaryFile(dir=path).close()  # the only proof: a read-only disk fools a look at the mode
     except OSError as error:
         raise ImproperlyConfigured(
-            f"{name}={path} cannot be written ({error.strerror}). Write {name}= a folder that user {os.getuid()} "
-            f"may write to, or give it this one: chown {os.getuid()} {path}"
+            f"{name}={path} cannot be written ({error.strerror}). Write {name}= a folder that user "
+            f"{os.getuid()} may write to, or give it this one: chown {os.getuid()} {path}"
         ) from error
     return path
 
@@ -136,7 +138,7 @@ def _without_password(url: str) -> str:
 
 
 def env_secret(name: str, path: Path) -> str:
-    """Secret from the environment, else from ``path``, where it is created once and readable by its owner alone."""
+    """Secret from the environment, else from ``path``: created once, readable by its owner alone."""
     secret = env_str(name)
     if secret:
         return secret
@@ -144,12 +146,14 @@ def env_secret(name: str, path: Path) -> str:
         create_secret(path)
     secret = path.read_text().strip()
     if not secret:
-        raise ImproperlyConfigured(f"{path} is empty. Delete it to have a new secret made, or write {name}=….")
+        raise ImproperlyConfigured(
+            f"{path} is empty. Delete it to have a new secret made, or write {name}=…."
+        )
     return secret
 
 
 def create_secret(path: Path) -> None:
-    """Write a new secret that either exists as a whole or not at all, also when two processes start at once."""
+    """Write a new secret, whole or not at all, also when two processes start at once."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(secrets.token_urlsafe(50))

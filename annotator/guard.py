@@ -1,8 +1,8 @@
-"""The process that outlives its parent by a moment: when the parent is gone, however it went, its children go too.
+"""The process that ends the children of its parent when the parent is gone, however it went.
 
-The guard reads lines ``+<pid>`` and ``-<pid>`` from its standard input. Only the parent holds the other end, so end of
-file means that the parent ended, also by SIGKILL; no signal has to be caught for it, and it works on Linux and macOS
-alike. It runs as a plain script (``python -I -S guard.py``), loads nothing of this project and stays small.
+The guard reads lines ``+<pid>`` and ``-<pid>`` from its standard input. Only the parent holds the other end,
+so end of file means that the parent ended, also by SIGKILL; no signal has to be caught for it, and it works
+on Linux and macOS alike. It runs as a plain script (``python -I -S guard.py``) and loads nothing else.
 """
 
 import os
@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 
-GRACE_SECONDS = 8.0
+GRACE_SECONDS = 2.0  # whoever killed the parent wants it gone; leases heal what is cut short
 
 
 def main() -> None:

@@ -29,23 +29,24 @@ def render_page(
 ) -> HttpResponse:
     """Render ``template``, or only ``partial`` of it when htmx will swap that into the page already shown.
 
-    The address is pushed when the part belongs to another one than the browser shows. A page restored from history
-    and a boosted link need the whole page.
+    The address is pushed when the part belongs to another one than the browser shows. A page restored from
+    history and a boosted link need the whole page.
     """
     htmx: HtmxDetails = getattr(request, "htmx")  # noqa: B009 - django-htmx types no request but its own
     wants_part = bool(htmx) and not htmx.boosted and not htmx.history_restore_request
     chosen = partial if partial and wants_part else template
     response = render(request, chosen, None if context is None else dict(context), status=status)
     patch_vary_headers(response, ["HX-Request"])
-    if chosen == partial and request.method == "GET" and htmx.current_url_abs_path not in {None, request.get_full_path()}:
-        response["HX-Push-Url"] = request.get_full_path()
+    address = request.get_full_path()
+    if chosen == partial and request.method == "GET" and htmx.current_url_abs_path not in {None, address}:
+        response["HX-Push-Url"] = address
     return response
 
 
 def client_address(request: HttpRequest) -> str:
     """Address of the browser: what our outermost trusted proxy saw, never what the browser claims."""
-    forwarded = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if part.strip()]
-    count = settings.TRUSTED_PROXIES
+    forwarded = str(request.META.get("HTTP_X_FORWARDED_FOR", "")).replace(",", " ").split()
+    count: int = settings.TRUSTED_PROXIES
     if count and len(forwarded) >= count:
         return forwarded[-count]
     return str(request.META.get("REMOTE_ADDR", ""))

@@ -1,4 +1,4 @@
-"""Settings of the project. Everything an installation may change is read from the environment or from ``.env``."""
+"""Settings of the project. What an installation may change is read from the environment or from ``.env``."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -43,7 +43,8 @@ CACHES: dict[str, dict[str, Any]] = {
 MEDIA_ROOT = INTERCODER_DATA / "files"
 FILE_UPLOAD_TEMP_DIR = str(made_folder(INTERCODER_DATA / "uploads"))
 FILE_UPLOAD_PERMISSIONS = 0o600
-DATA_UPLOAD_MAX_MEMORY_SIZE = 20 * 1024**2  # a round with thousands of units is one JSON body; files are streamed
+# A round with thousands of units is one JSON body; files are streamed and not counted here.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 20 * 1024**2
 
 # GitHub
 GITHUB_TOKEN = env_str("GITHUB_TOKEN")
@@ -74,7 +75,7 @@ X_FRAME_OPTIONS = "DENY"
 # Joining the browsers' preload list binds a whole domain for years: that is for its owner to decide.
 SILENCED_SYSTEM_CHECKS = ["security.W021"]
 if not HTTPS:
-    # What TLS would bring (HSTS, redirect, secure cookies): our own check says it where the site is not on loopback.
+    # What TLS would bring (HSTS, redirect, secure cookies). Our own check says it off the loopback address.
     SILENCED_SYSTEM_CHECKS += ["security.W004", "security.W008", "security.W012", "security.W016"]
 
 CONTENT_SECURITY_POLICY = {
@@ -138,6 +139,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "labeling.context.page_frame",
             ],
         },
     },
@@ -145,7 +147,7 @@ TEMPLATES = [
 
 # Signing in
 AUTH_USER_MODEL = "labeling.User"
-LOGIN_URL = "labeling:login"
+LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"
 AUTHENTICATION_BACKENDS = [
@@ -179,7 +181,7 @@ AXES_VERBOSE = False
 # REST API
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "knox.auth.TokenAuthentication",  # first: its WWW-Authenticate header makes the answer to nobody a 401
+        "knox.auth.TokenAuthentication",  # first: its header makes the answer to a stranger a 401
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
@@ -198,7 +200,7 @@ REST_FRAMEWORK = {
 REST_KNOX = {"TOKEN_TTL": None, "AUTH_HEADER_PREFIX": "Token"}
 SPECTACULAR_SETTINGS = {
     "TITLE": "Intercoder",
-    "DESCRIPTION": "Issue-labelling studies: corpus, sample, rounds, coding, agreement, reconciliation, export.",
+    "DESCRIPTION": "Issue-labelling studies: corpus, rounds, coding, agreement, reconciliation, export.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
@@ -234,8 +236,8 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = f"Intercoder <no-reply@{_public.hostname}>"
 
 # Background work (annotator/celery.py): the broker is a doorbell, the database is the queue.
 _queue = {name: str(made_folder(INTERCODER_DATA / "queue" / name)) for name in ("messages", "exchanges")}
-CELERY_BROKER_URL = REDIS_URL or "filesystem://"
-CELERY_BROKER_TRANSPORT_OPTIONS = (
+CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost"
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
     {}
     if REDIS_URL
     else {

@@ -2,16 +2,22 @@
 
 from django.contrib import admin
 from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.views import LoginView, LogoutView, PasswordChangeDoneView, PasswordChangeView
 from django.urls import include, path
-from sesame.views import LoginView
 
 from annotator.health import healthz
+from annotator.sign_in import SignInLinkView
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
-    path("sign-in-link/", login_not_required(LoginView.as_view()), name="sign-in-link"),
+    path("sign-in-link/", login_not_required(SignInLinkView.as_view()), name="sign-in-link"),
     path("admin/", admin.site.urls),
+    path("api/v1/", include("ingest.api_urls")),
     path("api/v1/", include("labeling.api.urls")),
+    path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+    path("password/", PasswordChangeView.as_view(), name="password_change"),
+    path("password/done/", PasswordChangeDoneView.as_view(), name="password_change_done"),
     path("", include("ingest.urls")),
     path("", include("labeling.urls")),
 ]

@@ -28,7 +28,8 @@ def do_without(kind: str, why: str) -> NoReturn:
 def pytest_configure(config: pytest.Config) -> None:
     unknown = REQUIRED - set(servers.INSTALL)
     if unknown:
-        raise pytest.UsageError(f"INTERCODER_REQUIRE names {', '.join(sorted(unknown))}; it knows {', '.join(servers.INSTALL)}.")
+        known = ", ".join(servers.INSTALL)
+        raise pytest.UsageError(f"INTERCODER_REQUIRE names {', '.join(sorted(unknown))}; it knows {known}.")
 
 
 def pytest_report_header() -> str:
@@ -36,8 +37,9 @@ def pytest_report_header() -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the long runs to ``make soak``; on PostgreSQL run what touches the database, the rest ran on SQLite."""
-    chosen, left = [], []
+    """Leave the long runs to ``make soak``; on PostgreSQL run what touches the database."""
+    chosen: list[pytest.Item] = []
+    left: list[pytest.Item] = []
     for item in items:
         wanted = item.get_closest_marker("soak") is None or "soak" in config.getoption("markexpr")
         if ON_POSTGRES:

