@@ -46,20 +46,16 @@ class OrdinalAlpha:
 
     def __init__(self, ratings: Ratings) -> None:
         self._uses, answers = _pairable(ratings)
-        pairs = self._uses[:, :, None] * self._uses[:, None, :]
-        diagonal = np.arange(ratings.k)
-        pairs[:, diagonal, diagonal] -= self._uses
-        weights = np.nan_to_num(ratio(1.0, answers - 1))
-        self._coincidences = (pairs * weights[:, None, None]).reshape(len(pairs), -1)
+        self._shares = np.nan_to_num(ratio(1.0, answers - 1))
 
     def __call__(self, sizes: FloatArray) -> FloatArray:
         """Give alpha for sizes of shape (..., U)."""
         used = sizes @ self._uses
         n = used.sum(axis=-1)
         middle = np.cumsum(used, axis=-1) - used / 2
-        coincidences = (sizes @ self._coincidences).reshape(*used.shape, used.shape[-1])
         squares = (used * middle**2).sum(axis=-1)
-        crossed = np.einsum("...c,...cv,...v->...", middle, coincidences, middle)
+        within = (middle @ self._uses.T) ** 2 - middle**2 @ self._uses.T
+        crossed = (sizes * self._shares * within).sum(axis=-1)
         expected = 2 * (n * squares - (used * middle).sum(axis=-1) ** 2)
         return _one_minus((n - 1) * 2 * (squares - crossed), expected, n**4)
 

@@ -115,7 +115,7 @@ def _rare(seen: Seen) -> Caution | None:
     if not rare:
         return None
     words = (
-        f"Used fewer than {FEW_USES} times by a coder on average: {', '.join(rare)}. Little is known of them."
+        f"Used fewer than {FEW_USES} times by a coder on average, so little is known of: {', '.join(rare)}."
     )
     return Caution("expected_below_5", words)
 

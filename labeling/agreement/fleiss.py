@@ -47,7 +47,7 @@ def complete_units(ratings: Ratings) -> Ratings:
 
 
 def fleiss_category_kappa(ratings: Ratings) -> FloatArray:
-    """Kappa of each category with pooled shares (Fleiss 1971), on complete units; NaN if never or always used."""
+    """Kappa of each category, pooled shares (Fleiss 1971), on complete units; NaN if never or always used."""
     complete = complete_units(ratings)
     uses, m = complete.unit_counts(), complete.coders
     units = complete.sizes.sum()

@@ -44,7 +44,7 @@ def resampled_sizes(ratings: Ratings, draws: int, seed: int) -> Iterator[FloatAr
     drawn = ratings.answers >= 2
     sizes = ratings.sizes[drawn]
     n = int(sizes.sum())
-    block = max(1, BLOCK // max(len(ratings.sizes), ratings.k**2, 1))
+    block = max(1, BLOCK // max(len(ratings.sizes), ratings.k, 1))
     for start in range(0, draws, block):
         count = min(block, draws - start)
         blocks = np.tile(ratings.sizes.astype(float), (count, 1))

@@ -25,7 +25,7 @@ class Pairs:
         return np.stack([value(margins(sizes)) for margins in self._margins], axis=-1)
 
     def mean(self, sizes: FloatArray, value: Callable[[Margins], FloatArray]) -> FloatArray:
-        """Average ``value`` over the pairs where it is defined (Light 1971, Psychol. Bull. 76(5), 365-377)."""
+        """Average ``value`` over the pairs where it is defined (Light 1971, Psychol. Bull. 76, 365-377)."""
         return mean_defined(self.each(sizes, value))
 
     def pooled_specific(self, sizes: FloatArray) -> FloatArray:

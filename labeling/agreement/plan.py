@@ -52,7 +52,8 @@ class Plan:
     """The coefficients of a dimension. ``members`` maps the positions of ``ratings`` to the choices.
 
     ``pair_value`` is the statistic of each pair of coders, named ``pair_statistic``; ``analytic`` holds what
-    needs no resampling; ``states_left_out`` counts the units with an answer that coefficients of order do not use.
+    needs no resampling; ``states_left_out`` counts the units with an answer that coefficients of order do not
+    use.
     """
 
     ratings: Ratings
