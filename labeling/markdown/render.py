@@ -1,0 +1,162 @@
+"""From Markdown to the HTML that is stored, shown and quoted from."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape, unescape
+
+import emoji
+from cmarkgfm import markdown_to_html_with_extensions
+from cmarkgfm.cmark import Options
+
+from .nesting import cap_quotes, cap_tags
+from .sanitise import sanitise
+
+RENDERER = "1"
+"""Noted beside every rendered text; counted up when the rules below change what comes out."""
+
+# GitHub takes 65,536 characters. What is much longer, or becomes so, is a log: it is shown as it is.
+LONGEST_SOURCE = 262_144
+LONGEST_HTML = 1_000_000
+FOLDED_LINES = 30
+
+_EXTENSIONS = ["table", "autolink", "tagfilter", "strikethrough", "tasklist"]
+# Raw HTML passes here, as on GitHub, where reports fold their logs with <details>: ``sanitise`` decides.
+_OPTIONS = Options.CMARK_OPT_UNSAFE | Options.CMARK_OPT_HARDBREAKS
+
+# The sanitiser wrote this HTML: attributes are quoted, so the pattern finds every tag whole.
+_TOKEN = re.compile(r'<(/?+)([a-z0-9]++)((?: [a-z-]++(?:="[^"]*+")?+)*+)>')
+_ATTRIBUTE = re.compile(r' ([a-z-]++)(?:="([^"]*+)")?+')
+_MARK = re.compile(
+    r":(?P<emoji>[a-z0-9_+-]{1,60}):"
+    r"|(?<![\w/#&.-])(?P<repository>[\w-]{1,39}/[\w.-]{1,100})?#(?P<number>[1-9]\d{0,9})\b(?![\w-])"
+)
+_REFERENCE = re.compile(r'<a class="issue-reference" [^>]*+>([^<]*+)</a>')
+_IMAGE = re.compile(r'(<span class="image-placeholder" data-src="([^"]++)">)')
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """``text`` is what a browser gives as the textContent of ``html``."""
+
+    html: str
+    text: str
+
+
+def render_markdown(source: str, *, repository: str = "", host: str = "github.com") -> Rendered:
+    """Render GitHub's Markdown; ``#123`` becomes a link where the repository is known."""
+    if len(source) > LONGEST_SOURCE:
+        return render_plain(source)
+    html = markdown_to_html_with_extensions(cap_quotes(source), _OPTIONS, _EXTENSIONS)
+    if len(html) > LONGEST_HTML:
+        return render_plain(source)
+    finished = "".join(_Finish(repository, host).pieces(sanitise(cap_tags(html))))
+    return Rendered(finished, text_content(finished))
+
+
+def render_plain(source: str) -> Rendered:
+    """Show a text as it is written."""
+    text = source.replace("\r\n", "\n").replace("\r", "\n")
+    # A parser drops the line break that follows the tag; the span keeps it where it is.
+    return Rendered(f'<pre class="plain-text"><span>{escape(text, quote=False)}</span></pre>', text)
+
+
+def text_content(html: str) -> str:
+    return unescape(_TOKEN.sub("", html))
+
+
+def with_images(html: str) -> str:
+    """Load images where only their place was marked; the text, and with it every quote, stays the same."""
+    return _IMAGE.sub(r'\1<img src="\2" alt="" referrerpolicy="no-referrer" loading="lazy">', html)
+
+
+def without_references(html: str) -> str:
+    """Take back the links we made of ``#123``: their address names the repository."""
+    return _REFERENCE.sub(r"\1", html)
+
+
+class _Finish:
+    """One walk over sanitised HTML: emoji, references, places of images, check boxes, folded code."""
+
+    def __init__(self, repository: str, host: str) -> None:
+        self.repository = repository
+        self.host = host
+        self.verbatim = 0
+        self.links = 0
+        self.folds: list[bool] = []
+
+    def pieces(self, html: str) -> Iterator[str]:
+        end = 0
+        for token in _TOKEN.finditer(html):
+            yield self._text(html[end : token.start()])
+            end = token.end()
+            yield self._tag(token, html)
+        yield self._text(html[end:])
+
+    def _tag(self, token: re.Match[str], html: str) -> str:
+        closing, name = bool(token[1]), token[2]
+        if name == "img":
+            return _image_place(token[3])
+        if name == "input":
+            return _check_box(token[3])
+        if name in ("code", "pre", "kbd", "samp", "tt"):
+            self.verbatim += -1 if closing else 1
+        elif name == "a":
+            self.links += -1 if closing else 1
+        if name == "pre":
+            return self._fold(token, html)
+        return token[0]
+
+    def _fold(self, token: re.Match[str], html: str) -> str:
+        """Fold long code. Its summary is written by the style sheet: it is no text of the issue."""
+        if token[1]:
+            return "</pre></details>" if self.folds.pop() else "</pre>"
+        lines = html.count("\n", token.end(), html.find("</pre>", token.end()))
+        self.folds.append(lines > FOLDED_LINES and not any(self.folds))
+        if not self.folds[-1]:
+            return "<pre>"
+        summary = f'<summary data-lines="{lines}" aria-label="{lines} lines of code"></summary>'
+        return f'<details class="folded-code">{summary}<pre>'
+
+    def _text(self, escaped: str) -> str:
+        text = escaped.replace("\r", "\n")
+        if self.verbatim or not (":" in text or "#" in text):
+            return text
+        # The number of a character reference is not that of an issue: mark the text, not its escaped form.
+        plain, pieces, end = unescape(text), [], 0
+        for mark in _MARK.finditer(plain):
+            pieces += [escape(plain[end : mark.start()], quote=False), self._mark(mark)]
+            end = mark.end()
+        return "".join(pieces) + escape(plain[end:], quote=False)
+
+    def _mark(self, mark: re.Match[str]) -> str:
+        if mark["emoji"]:
+            return escape(emoji.emojize(mark[0], language="alias"), quote=False)
+        repository = mark["repository"] or self.repository
+        if self.links or not self.repository:
+            return escape(mark[0], quote=False)
+        address = escape(f"https://{self.host}/{repository}/issues/{mark['number']}")
+        return (
+            f'<a class="issue-reference" href="{address}" rel="nofollow noopener noreferrer">'
+            f"{escape(mark[0], quote=False)}</a>"
+        )
+
+
+def _attributes(text: str) -> dict[str, str]:
+    return {name: value or "" for name, value in _ATTRIBUTE.findall(text)}
+
+
+def _image_place(attributes: str) -> str:
+    """Mark an image by its alternative text: loading it would tell its host who reads the issue, and when."""
+    image = _attributes(attributes)
+    address = image.get("src", "")
+    shown = address if unescape(address).startswith("https://") else ""
+    alt = escape(unescape(image.get("alt", "")), quote=False)
+    return f'<span class="image-placeholder" data-src="{shown}">{alt}</span>'
+
+
+def _check_box(attributes: str) -> str:
+    box = _attributes(attributes)
+    if box.get("type") != "checkbox":
+        return ""
+    return f'<input type="checkbox" disabled{" checked" if "checked" in box else ""}>'

@@ -1,0 +1,438 @@
+"""Drawing a sample from the corpus, pinning what its units show, and carrying the draw on."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
+from django.utils import timezone
+from django.utils.dateparse import parse_date
+
+from labeling import sampling
+from labeling.errors import InvalidInputError, SampleError
+from labeling.frames import pack_frame, unpack_frame
+from labeling.models import (
+    Assignment,
+    Issue,
+    IssueSnapshot,
+    Job,
+    Membership,
+    Round,
+    RoundUnit,
+    Sample,
+    SampleUnit,
+    Study,
+    Unit,
+)
+from labeling.services import jobs
+from labeling.services.events import record
+from labeling.services.rendering import render_documents
+
+# So many are rendered while the lead waits; more is work for a worker.
+RENDERED_AT_ONCE = 500
+
+Told = tuple[Issue, IssueSnapshot | None]
+
+
+def _of_snapshot(read: Callable[[IssueSnapshot], str]) -> Callable[[Told], str]:
+    return lambda told: read(told[1]) if told[1] is not None else ""
+
+
+#: What a stratum may be made of; several fields are joined by ``+``.
+STRATA: dict[str, Callable[[Told], str]] = {
+    "repository": lambda told: told[0].repository,
+    "kind": lambda told: told[0].kind,
+    "state": _of_snapshot(lambda snapshot: snapshot.state),
+    "state_reason": _of_snapshot(lambda snapshot: snapshot.state_reason),
+    "author_kind": _of_snapshot(lambda snapshot: snapshot.author_kind),
+    "milestone": _of_snapshot(lambda snapshot: snapshot.milestone),
+    "has_fix": _of_snapshot(lambda snapshot: "with fix" if snapshot.has_merged_fix else "without fix"),
+    "year": _of_snapshot(lambda snapshot: str(snapshot.opened_at.year) if snapshot.opened_at else ""),
+}
+FILTERS = {
+    "repository",
+    "kind",
+    "state",
+    "github_label",
+    "search",
+    "has_fix",
+    "created_after",
+    "created_before",
+}
+
+
+def draw(
+    *,
+    study: Study,
+    method: str,
+    by: Membership,
+    seed: int,
+    size: int | None = None,
+    confidence: float | None = None,
+    margin: float | None = None,
+    strata: str = "",
+    allocation: Mapping[str, Any] | None = None,
+    issues: Sequence[str | int] | None = None,
+    filters: Mapping[str, Any] | None = None,
+) -> Sample:
+    """Draw from what is eligible now. The frame is kept, so that the draw can be repeated later.
+
+    The sample is frozen at once unless something is left to fetch: then a job prepares it.
+    """
+    _refuse_invalid(method, size, confidence, margin, strata, allocation or {}, issues)
+    with transaction.atomic():
+        Study.objects.select_for_update().get(pk=study.pk)
+        eligible = _eligible(study, filters or {}, issues if method == Sample.Method.LIST else None)
+        frame = {issue.key: _stratum((issue, issue.latest), strata) for issue in eligible}
+        sizes = _sizes(frame, method, size, confidence, margin, allocation or {})
+        drawn = _drawn(frame, sizes, seed)
+        sample = Sample.objects.create(
+            study=study,
+            method=method,
+            size=sum(sizes.values()),
+            confidence=confidence,
+            margin=margin,
+            strata=strata,
+            allocation=dict(allocation or {}),
+            seed=seed,
+            filters=dict(filters or {}),
+            rules_version=study.corpus_rules.aggregate(newest=Max("version"))["newest"] or 0,
+            frame=pack_frame(frame),
+            frame_hash=sampling.frame_hash(frame),
+            frame_size=len(frame),
+        )
+        _add_units(sample, drawn, {issue.key: issue for issue in eligible}, SampleUnit.Drawn.DRAW)
+        record(study=study, verb="sample.drawn", by=by, object=f"sample:{sample.pk}", size=sample.size)
+    return _prepare(sample, by)
+
+
+def pin_sample(*, sample: Sample, by: Membership | None = None) -> Sample:
+    """Render and pin what the issues say now, then freeze the sample. A second call changes nothing.
+
+    A pin moves only while no coder opened the unit: nobody may code another text than the others.
+    """
+    units = list(_movable_units(sample))
+    for unit in units:
+        if unit.issue.latest is not None:
+            render_documents(unit.issue.latest)
+    with transaction.atomic():
+        locked = Sample.objects.select_for_update().get(pk=sample.pk)
+        still_movable = set(_movable_units(locked).values_list("pk", flat=True))
+        for unit in units:
+            unit.snapshot = unit.issue.latest
+        Unit.objects.bulk_update([unit for unit in units if unit.pk in still_movable], ["snapshot"], 200)
+        if locked.state != Sample.State.FROZEN:
+            locked.state, locked.frozen_at = Sample.State.FROZEN, timezone.now()
+            locked.prepared = locked.sample_units.count()
+            locked.save(update_fields=["state", "frozen_at", "prepared"])
+            record(study=locked.study, verb="sample.frozen", by=by, object=f"sample:{locked.pk}")
+    return locked
+
+
+def top_up(*, sample: Sample, size: int, by: Membership) -> Sample:
+    """Draw ``size`` more: the next ranks of each stratum, shared out by what is left in it."""
+    if size < 1:
+        raise InvalidInputError({"size": ["Give the number of issues to add, 1 or more."]})
+    with transaction.atomic():
+        locked = Sample.objects.select_for_update().get(pk=sample.pk)
+        frame, taken = unpack_frame(locked.frame), _taken(locked)
+        left = Counter(stratum for key, stratum in frame.items() if key not in taken)
+        if size > left.total():
+            raise SampleError(f"{left.total()} issues of this draw are left. Add at most those.")
+        sizes = sampling.allocate_proportional(left, size)
+        drawn = {
+            stratum: sampling.next_ranks(frame, stratum, taken, count, locked.seed)
+            for stratum, count in sizes.items()
+        }
+        _carry_on(locked, drawn, SampleUnit.Drawn.TOP_UP)
+        locked.size += size
+        locked.save(update_fields=["size"])
+        record(study=locked.study, verb="sample.topped_up", by=by, object=f"sample:{locked.pk}", size=size)
+    return _prepare(locked, by)
+
+
+def replace(*, sample: Sample, unit: Unit, reason: str, by: Membership) -> Sample:
+    """Put the next rank of the same stratum in the place of a unit, also in rounds not yet opened."""
+    if not reason.strip():
+        raise InvalidInputError({"reason": ["Say why the unit is replaced."]})
+    with transaction.atomic():
+        locked = Sample.objects.select_for_update().get(pk=sample.pk)
+        old = locked.sample_units.filter(unit=unit).first()
+        if old is None or old.replaced_by_id is not None:
+            raise SampleError(f"{unit.ref} is not in this sample, or was replaced before.")
+        _refuse_dealt(unit)
+        ranked = _next_rank(locked, old.stratum)
+        (new,) = _carry_on(locked, {old.stratum: ranked}, SampleUnit.Drawn.REPLACEMENT)
+        old.replaced_by, old.reason = new, reason.strip()
+        old.save(update_fields=["replaced_by", "reason"])
+        drafts = RoundUnit.objects.filter(unit=unit, round__sample=locked, round__state=Round.State.DRAFT)
+        drafts.update(unit=new)
+        record(study=locked.study, verb="sample.replaced", by=by, object=f"unit:{unit.ref}")
+    return _prepare(locked, by)
+
+
+def strata_table(sample: Sample) -> list[dict[str, Any]]:
+    """How many issues each stratum had and how many of them are in the sample."""
+    available = Counter(unpack_frame(sample.frame).values())
+    drawn = Counter(sample.sample_units.filter(replaced_by__isnull=True).values_list("stratum", flat=True))
+    return [
+        {"stratum": stratum, "eligible": available[stratum], "drawn": drawn[stratum]}
+        for stratum in sorted(available)
+    ]
+
+
+def statement(sample: Sample) -> str:
+    """Say for the paper how the sample was drawn."""
+    kind = {
+        Sample.Method.RANDOM: "a simple random sample of",
+        Sample.Method.STRATIFIED: f"a random sample, stratified by {sample.strata.replace('+', ' and ')}, of",
+        Sample.Method.ALL: "all",
+        Sample.Method.LIST: "a list of",
+    }[Sample.Method(sample.method)]
+    text = f"From {sample.frame_size:,} eligible issues we took {kind} {sample.size:,}"
+    if sample.method in (Sample.Method.RANDOM, Sample.Method.STRATIFIED):
+        text += f" (keyed hash, seed {sample.seed}"
+        if sample.frame_size and sample.size:
+            margin = sampling.margin_of(sample.size, sample.frame_size, sample.confidence or 0.95)
+            text += f"; margin {margin:.1%} for one proportion over the whole sample"
+            text += f" at {sample.confidence or 0.95:.0%} confidence"
+        text += ")"
+    return text + "."
+
+
+def _refuse_invalid(
+    method: str,
+    size: int | None,
+    confidence: float | None,
+    margin: float | None,
+    strata: str,
+    allocation: Mapping[str, Any],
+    issues: Sequence[str | int] | None,
+) -> None:
+    errors: dict[str, list[str]] = {}
+    drawn = method in (Sample.Method.RANDOM, Sample.Method.STRATIFIED)
+    if method not in Sample.Method.values:
+        errors["method"] = [f"Choose one of {', '.join(Sample.Method.values)}."]
+    given = allocation.get("kind") == "given"
+    if drawn and not given and (size is None) == (margin is None):
+        errors["size"] = ["Give either a size, or a confidence and a margin."]
+    if size is not None and size < 1:
+        errors["size"] = ["Draw at least one issue."]
+    if confidence is not None and not 0 < confidence < 1:
+        errors["confidence"] = ["Give a number between 0 and 1, for example 0.95."]
+    if margin is not None and not 0 < margin < 1:
+        errors["margin"] = ["Give a number between 0 and 1, for example 0.05."]
+    unknown = [field for field in strata.split("+") if field not in STRATA] if strata else []
+    if unknown or (method == Sample.Method.STRATIFIED and not strata):
+        errors["strata"] = [f"Name one or more of {', '.join(STRATA)}, joined by +."]
+    if allocation.get("kind", "proportional") not in ("proportional", "equal", "given"):
+        errors["allocation"] = ["Choose proportional, equal, or given with a size for each stratum."]
+    if method == Sample.Method.LIST and not issues:
+        errors["issues"] = ["Name the issues of the list."]
+    if errors:
+        raise InvalidInputError(errors)
+
+
+def _eligible(study: Study, filters: Mapping[str, Any], issues: Sequence[str | int] | None) -> list[Issue]:
+    rows = study.issues.filter(kind__in=study.unit_kinds).select_related("latest").order_by("key")
+    if issues is not None:
+        return _listed(rows, issues)
+    rows = rows.filter(_filter(filters), eligible=True)
+    if wanted := filters.get("github_label"):
+        # Each database asks JSON for a member of a list in its own words; the frame is read in any case.
+        return [issue for issue in rows if issue.latest and wanted in issue.latest.github_labels]
+    return list(rows)
+
+
+def _listed(rows: "QuerySet[Issue]", issues: Sequence[str | int]) -> list[Issue]:
+    ids = [issue for issue in issues if isinstance(issue, int)]
+    names = [issue.strip() for issue in issues if isinstance(issue, str)]
+    keys = {
+        name.split("://", 1)[-1].lower().replace("/issues/", "#").replace("/pull/", "#") for name in names
+    }
+    keys |= {f"github.com/{name}".lower() for name in names}
+    found = list(rows.filter(Q(pk__in=ids) | Q(key__in=keys) | Q(source_id__in=names)))
+    if len(found) != len(set(issues)):
+        raise SampleError(
+            f"{len(set(issues))} issues were named, {len(found)} of them are in the corpus. "
+            "Import the others first, or take them from the list."
+        )
+    if left_out := [issue.ref for issue in found if not issue.eligible]:
+        raise SampleError(
+            f"{len(left_out)} issues of the list are not eligible ({', '.join(left_out[:5])}). "
+            "Make them eligible in the corpus, or take them from the list."
+        )
+    return found
+
+
+def _filter(filters: Mapping[str, Any]) -> Q:
+    if unknown := set(filters) - FILTERS:
+        raise InvalidInputError(
+            {"filters": [f"{name} is no filter of a sample." for name in sorted(unknown)]}
+        )
+    condition = Q()
+    for name in ("repository", "kind"):
+        if value := filters.get(name):
+            condition &= Q((name, value))
+    if state := filters.get("state"):
+        condition &= Q(latest__state=state)
+    if text := filters.get("search"):
+        condition &= Q(latest__title__icontains=text)
+    if (has_fix := filters.get("has_fix")) is not None:
+        condition &= Q(latest__has_merged_fix=bool(has_fix))
+    if after := filters.get("created_after"):
+        condition &= Q(latest__opened_at__date__gte=_day("created_after", after))
+    if before := filters.get("created_before"):
+        condition &= Q(latest__opened_at__date__lte=_day("created_before", before))
+    return condition
+
+
+def _day(field: str, value: str | date) -> date:
+    if isinstance(value, date):
+        return value.date() if isinstance(value, datetime) else value
+    try:
+        day = parse_date(value)
+    except ValueError:
+        day = None
+    if day is None:
+        raise InvalidInputError({field: [f"{value} is no date. Write it as 2024-01-31."]})
+    return day
+
+
+def _stratum(told: Told, strata: str) -> str:
+    return " / ".join(STRATA[field](told) or "none" for field in strata.split("+")) if strata else ""
+
+
+def _sizes(
+    frame: Mapping[str, str],
+    method: str,
+    size: int | None,
+    confidence: float | None,
+    margin: float | None,
+    allocation: Mapping[str, Any],
+) -> dict[str, int]:
+    available = Counter(frame.values())
+    if not available:
+        raise SampleError("No eligible issue is left to draw from. Import issues or loosen the rules first.")
+    if method in (Sample.Method.ALL, Sample.Method.LIST):
+        return dict(available)
+    try:
+        if allocation.get("kind") == "given":
+            return sampling.allocate_numbers(available, allocation.get("sizes", {}))
+        if size is None:
+            size = sampling.sample_size(available.total(), confidence or 0.95, margin or 0.05)
+        share_out = (
+            sampling.allocate_equal if allocation.get("kind") == "equal" else sampling.allocate_proportional
+        )
+        return share_out(available, size)
+    except ValueError as error:
+        raise SampleError(str(error)) from error
+
+
+def _drawn(frame: Mapping[str, str], sizes: Mapping[str, int], seed: int) -> dict[str, list[sampling.Ranked]]:
+    return sampling.draw_stratified(frame, sizes, seed)
+
+
+def _taken(sample: Sample) -> set[str]:
+    return set(sample.sample_units.values_list("unit__issue__key", flat=True))
+
+
+def _next_rank(sample: Sample, stratum: str) -> list[sampling.Ranked]:
+    try:
+        return sampling.next_ranks(unpack_frame(sample.frame), stratum, _taken(sample), 1, sample.seed)
+    except ValueError as error:
+        raise SampleError(str(error)) from error
+
+
+def _carry_on(
+    sample: Sample, drawn: Mapping[str, Sequence[sampling.Ranked]], how: SampleUnit.Drawn
+) -> list[Unit]:
+    keys = [ranked.key for ranks in drawn.values() for ranked in ranks]
+    issues = {issue.key: issue for issue in sample.study.issues.filter(key__in=keys).select_related("latest")}
+    if gone := sorted(set(keys) - issues.keys()):
+        raise SampleError(f"{gone[0]} is next in the draw, and is no longer in the corpus.")
+    sample.state = Sample.State.PREPARING
+    sample.save(update_fields=["state"])
+    return _add_units(sample, drawn, issues, how)
+
+
+def _add_units(
+    sample: Sample,
+    drawn: Mapping[str, Sequence[sampling.Ranked]],
+    issues: Mapping[str, Issue],
+    how: SampleUnit.Drawn,
+) -> list[Unit]:
+    units = _units_of(sample.study, [issues[ranked.key] for ranks in drawn.values() for ranked in ranks])
+    SampleUnit.objects.bulk_create(
+        (
+            SampleUnit(
+                sample=sample, unit=units[issues[ranked.key].pk], stratum=stratum, rank=ranked.rank, drawn=how
+            )
+            for stratum, ranks in drawn.items()
+            for ranked in ranks
+        ),
+        batch_size=500,
+    )
+    return list(units.values())
+
+
+def _units_of(study: Study, issues: Sequence[Issue]) -> dict[int, Unit]:
+    """Return the whole of each issue as a unit, made where there is none yet."""
+    units = {unit.issue_id: unit for unit in Unit.objects.filter(study=study, part=0, issue__in=issues)}
+    refs = set(Unit.objects.filter(study=study).values_list("ref", flat=True))
+    new = []
+    for issue in issues:
+        if issue.pk not in units:
+            ref = next(ref for ref in _refs(issue) if ref not in refs)
+            refs.add(ref)
+            new.append(Unit(study=study, issue=issue, ref=ref))
+    Unit.objects.bulk_create(new, batch_size=500)
+    made = {unit.issue_id: unit for unit in new}
+    return {issue.pk: units.get(issue.pk) or made[issue.pk] for issue in issues}
+
+
+def _refs(issue: Issue) -> Iterable[str]:
+    """Names of a unit, best first: a clash takes the host, or all of the key."""
+    yield issue.ref
+    if issue.key.startswith("file:"):
+        yield issue.key[:17]
+    yield issue.key
+
+
+def _movable_units(sample: Sample) -> "QuerySet[Unit]":
+    opened = Assignment.objects.filter(round_unit__unit=OuterRef("pk"), opened_at__isnull=False)
+    return sample.units.filter(~Exists(opened)).select_related("issue__latest").order_by("pk")
+
+
+def _refuse_dealt(unit: Unit) -> None:
+    dealt = Assignment.objects.active().filter(round_unit__unit=unit, round_unit__round__discarded_at=None)
+    numbers = sorted(set(dealt.values_list("round_unit__round__number", flat=True)))
+    if numbers:
+        raise SampleError(
+            f"{unit.ref} is dealt in round {numbers[0]}. A coder excludes it there; only a unit that nobody "
+            "codes can be replaced."
+        )
+
+
+def _prepare(sample: Sample, by: Membership) -> Sample:
+    waiting = [unit for unit in _movable_units(sample) if unit.issue.latest is not None]
+    if len(waiting) <= RENDERED_AT_ONCE and not any(_has_patches_to_fetch(unit.issue) for unit in waiting):
+        return pin_sample(sample=sample, by=by)
+    with transaction.atomic():
+        job = Job.objects.create(
+            kind=Job.Kind.PREPARE_SAMPLE, study=sample.study, sample=sample, by=by, options={}
+        )
+        jobs.ring(job)
+    return sample
+
+
+def _has_patches_to_fetch(issue: Issue) -> bool:
+    # Only GitHub itself gives an issue these ids; a file that merely names an address has all it will have.
+    is_from_github = bool(issue.node_id or issue.rest_id)
+    fixes = issue.latest.fixes if issue.latest is not None else []
+    return is_from_github and any(
+        not fix.get("files") and fix.get("evidence") != "mentioned" and fix.get("changed_files") != 0
+        for fix in fixes
+    )
