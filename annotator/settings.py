@@ -6,7 +6,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import django_stubs_ext
-import django_stubs_ext
 from csp.constants import NONE, SELF
 
 from annotator.env import (
@@ -22,8 +21,6 @@ from annotator.env import (
     made_folder,
     read_env_file,
 )
-
-django_stubs_ext.monkeypatch()
 
 # Django's generic classes take their type at run time too: ``ModelForm[User]``.
 django_stubs_ext.monkeypatch()

@@ -13,6 +13,7 @@ urlpatterns = [
     path("sign-in-link/", login_not_required(SignInLinkView.as_view()), name="sign-in-link"),
     path("admin/", admin.site.urls),
     path("api/v1/", include("ingest.api_urls")),
+    path("api/v1/", include("ingest.api_urls")),
     path("api/v1/", include("labeling.api.urls")),
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
