@@ -57,10 +57,8 @@ def read_cases(path: Path) -> list[dict[str, Any]]:
 def compare_case(case: Mapping[str, Any]) -> Iterator[Comparison]:
     """Compare each expected value of a case with the computed one."""
     name, expected = str(case.get("id", "?")), case.get("expected", {})
-    if not isinstance(expected, dict) or not all(
-        isinstance(one, dict) and "v" in one for one in expected.values()
-    ):
-        raise CaseError(f'Case {name}: every entry of "expected" needs a value "v".')
+    if not isinstance(expected, dict) or not all(map(_is_expectation, expected.values())):
+        raise CaseError(f'Case {name}: every entry of "expected" needs a value "v", and "tol" is a number.')
     figures = case_figures(case)
     for key, one in expected.items():
         if key not in figures:
@@ -82,7 +80,7 @@ def case_figures(case: Mapping[str, Any]) -> Figures:
         figures = choice.figures()
         if BOOTSTRAP & set(case.get("expected", {})):
             figures |= choice.bootstrap_figures(SEED)
-    except (ValueError, TypeError, KeyError, IndexError) as error:
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
         raise CaseError(f"Case {name} cannot be computed: {error}") from error
     return figures
 
@@ -105,6 +103,10 @@ def agrees(name: str, expected: Any, computed: Any, tolerance: float) -> bool:
     if _is_number(expected) and _is_number(computed):
         return math.isclose(expected, computed, rel_tol=0, abs_tol=tolerance)
     return expected is None and computed is None
+
+
+def _is_expectation(value: Any) -> bool:
+    return isinstance(value, dict) and "v" in value and _is_number(value.get("tol", TOLERANCE))
 
 
 def _is_list(value: Any) -> bool:
@@ -139,14 +141,14 @@ def _single_ratings(case: Mapping[str, Any]) -> tuple[Ratings, tuple[str, ...], 
         raise ValueError(f"{sorted(used - set(categories))[0]!r} is not among its categories.")
     position = {category: place for place, category in enumerate(categories)}
     codes = [[NOT_CODED if value is None else position[str(value)] for value in row] for row in rows]
-    coders = _coders(case, len(rows[0]) if rows else 0)
+    coders = _coders(case, len(rows[0]) if rows else None)
     grid = np.array(codes, dtype=np.int64).reshape(len(rows), len(coders))
     return Ratings.from_codes(grid, len(categories)), categories, coders
 
 
 def _multiple(case: Mapping[str, Any]) -> MultipleChoice:
     rows = [[None if value is None else frozenset(map(str, value)) for value in row] for row in case["units"]]
-    coders = _coders(case, len(rows[0]) if rows else 0)
+    coders = _coders(case, len(rows[0]) if rows else None)
     ratings, sets = set_ratings(rows, len(coders))
     used = frozenset[str]().union(*sets)
     categories = tuple(map(str, case.get("categories") or sorted(used)))
@@ -162,8 +164,10 @@ def _categories(case: Mapping[str, Any], k: int) -> tuple[str, ...]:
     return tuple(map(str, names))
 
 
-def _coders(case: Mapping[str, Any], number: int) -> tuple[str, ...]:
-    names = case.get("coders") or [f"r{place + 1}" for place in range(number)]
-    if len(names) != number:
+def _coders(case: Mapping[str, Any], number: int | None) -> tuple[str, ...]:
+    names = case.get("coders") or [f"r{place + 1}" for place in range(number or 0)]
+    if number is not None and len(names) != number:
         raise ValueError(f"it names {len(names)} coders, the numbers are for {number}.")
+    if len(names) < 2:
+        raise ValueError("agreement needs at least two coders.")
     return tuple(map(str, names))

@@ -78,7 +78,7 @@ def plan_for(data: DimensionData) -> Plan:
 def _two_coders(data: DimensionData) -> Plan:
     ratings = single_ratings(data)
     ordered = without_states(ratings, len(data.categories))
-    parts = [*_any_coders(ratings), Part(named.TwoCoders(ratings), ratings)]
+    parts = [Part(named.TwoCoders(ratings), ratings), *_any_coders(ratings)]
     analytic = error_statistics(ratings)
     if data.kind == "ordinal":
         weights = named.ordinal_weights(ordered.k)
@@ -133,7 +133,10 @@ def _multiple(data: DimensionData) -> Plan:
 
 
 def _any_coders(ratings: Ratings) -> list[Part]:
-    return [Part(named.AnyCoders(ratings), ratings), Part(named.CompleteUnits(ratings), ratings)]
+    parts = [Part(named.AnyCoders(ratings), ratings)]
+    if ratings.coders > 2 or ratings.units_with(1) > ratings.units_with(2):
+        parts.append(Part(named.CompleteUnits(ratings), ratings))
+    return parts
 
 
 def _ordinal(ordered: Ratings, weights: dict[str, FloatArray]) -> list[Part]:
