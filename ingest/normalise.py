@@ -118,7 +118,9 @@ class _Findings:
     def sentences(self) -> tuple[str, ...]:
         said = []
         if self.unstorable:
-            said.append(f"{self.unstorable} characters that no database can store were replaced by {REPLACEMENT}.")
+            said.append(
+                f"{self.unstorable} characters that no database can store were replaced by {REPLACEMENT}."
+            )
         if self.line_ends:
             said.append(f"{self.line_ends} line ends were changed to LF.")
         return tuple(said)
@@ -134,7 +136,9 @@ def _clean(value: Any, found: _Findings) -> Any:
     if isinstance(value, str):
         return found.clean(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{each.name: _clean(getattr(value, each.name), found) for each in fields(value)})
+        return replace(
+            value, **{each.name: _clean(getattr(value, each.name), found) for each in fields(value)}
+        )
     if isinstance(value, Mapping):
         return {_clean(key, found): _clean(item, found) for key, item in value.items()}
     if isinstance(value, list | tuple):

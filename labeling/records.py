@@ -91,7 +91,7 @@ class CommentRecord:
 
 @dataclass(frozen=True, slots=True)
 class EventRecord:
-    """One event of the timeline, under the name GitHub's REST interface gives it (``closed``, ``labeled``)."""
+    """One event of the timeline, under GitHub's REST name for it (``closed``, ``labeled``)."""
 
     kind: str
     at: datetime | None = None

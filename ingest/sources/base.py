@@ -72,7 +72,9 @@ class SourceQuery:
         """Whether a record is within the limits; what no longer exists is told about in any case."""
         if record.gone or record.transferred_to:
             return True
-        if record.kind not in self.unit_kinds or (self.state != "all" and record.state not in (None, self.state)):
+        if record.kind not in self.unit_kinds or (
+            self.state != "all" and record.state not in (None, self.state)
+        ):
             return False
         if record.opened_at is None:
             return True

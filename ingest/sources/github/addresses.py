@@ -11,7 +11,9 @@ _NAME = r"(?P<owner>[A-Za-z0-9][A-Za-z0-9-]*)/(?P<repo>[A-Za-z0-9._-]+?)"
 _SITE = r"(?:(?:https?://)?(?P<host>[A-Za-z0-9.-]+\.[A-Za-z]+|localhost|127\.0\.0\.1)(?::\d+)?/)?"
 _REPOSITORY = re.compile(rf"{_SITE}{_NAME}(?:\.git)?/?(?:issues|pulls)?/?")
 _ISSUE = re.compile(rf"{_SITE}{_NAME}(?:#|/(?:issues|pull)/)(?P<number>[0-9]+)(?:[/?#].*)?")
-_API = re.compile(rf"https?://[^/]+/(?:api/v3/)?repos/{_NAME}(?:/(?:issues|pulls)/(?P<number>[0-9]+))?(?:[/?#].*)?")
+_API = re.compile(
+    rf"https?://[^/]+/(?:api/v3/)?repos/{_NAME}(?:/(?:issues|pulls)/(?P<number>[0-9]+))?(?:[/?#].*)?"
+)
 
 
 class IssueAddress(NamedTuple):
@@ -27,7 +29,8 @@ def read_repository(told: str) -> str:
     found = _REPOSITORY.fullmatch(told.strip())
     if found is None:
         raise SourceError(
-            f"“{told}” names no repository. Write it as owner/name, for example pytorch/pytorch.", permanent=True
+            f"“{told}” names no repository. Write it as owner/name, for example pytorch/pytorch.",
+            permanent=True,
         )
     return f"{found['owner']}/{found['repo']}"
 
@@ -46,5 +49,9 @@ def read_issue(told: str) -> IssueAddress:
 
 def repository_of(api_url: str | None) -> str:
     """Return ``owner/repo`` of an address that GitHub gave, or an empty string."""
-    found = _API.fullmatch(api_url or "") or _ISSUE.fullmatch(api_url or "") or _REPOSITORY.fullmatch(api_url or "")
+    found = (
+        _API.fullmatch(api_url or "")
+        or _ISSUE.fullmatch(api_url or "")
+        or _REPOSITORY.fullmatch(api_url or "")
+    )
     return f"{found['owner']}/{found['repo']}" if found else ""

@@ -42,7 +42,9 @@ class Pacing:
     to the owner of the token; ``keep_alive`` is called while time passes, so that a lease is renewed.
     """
 
-    spacing: Mapping[Budget, float] = field(default_factory=lambda: {"core": 0.85, "search": 2.1, "graphql": 1.0})
+    spacing: Mapping[Budget, float] = field(
+        default_factory=lambda: {"core": 0.85, "search": 2.1, "graphql": 1.0}
+    )
     backoff: float = 1.0
     longest_wait: float = 60.0
     reserve: int = 100
@@ -104,7 +106,9 @@ class Answer:
 class Client:
     """Asks GitHub; counts its requests in ``requests``."""
 
-    def __init__(self, *, token: str | None, api_base: str = PUBLIC_API, pacing: Pacing | None = None) -> None:
+    def __init__(
+        self, *, token: str | None, api_base: str = PUBLIC_API, pacing: Pacing | None = None
+    ) -> None:
         self.has_token = bool(token)
         self.requests = 0
         self._pacing = pacing or Pacing()
@@ -129,7 +133,9 @@ class Client:
         host = self._base.hostname or ""
         return host.removeprefix("api.")
 
-    def get(self, path: str, parameters: Mapping[str, Any] | None = None, *, tries: int = 4) -> tuple[Answer, Any]:
+    def get(
+        self, path: str, parameters: Mapping[str, Any] | None = None, *, tries: int = 4
+    ) -> tuple[Answer, Any]:
         """GET a path (or a next address that GitHub gave) and return the answer and its JSON."""
         url = f"{path}?{urlencode(parameters)}" if parameters else path
         budget: Budget = "search" if urlsplit(url).path.endswith("/search/issues") else "core"
@@ -146,7 +152,9 @@ class Client:
     def wait(self, seconds: float, reason: str) -> None:
         """Sit and wait if it is short, else ask the caller to come back."""
         if seconds > self._pacing.longest_wait:
-            raise Waiting(datetime.fromtimestamp(self._pacing.now(), UTC) + timedelta(seconds=seconds), reason)
+            raise Waiting(
+                datetime.fromtimestamp(self._pacing.now(), UTC) + timedelta(seconds=seconds), reason
+            )
         while seconds > 0:
             self._pacing.keep_alive()
             self._pacing.sleep(min(seconds, 5.0))
@@ -163,7 +171,9 @@ class Client:
         else:
             self.wait(60.0 * 2 ** (attempt - 1), "GitHub asks for slower requests.")
 
-    def _ask(self, verb: str, url: str, *, budget: Budget, tries: int, body: Any = None) -> tuple[Answer, Any]:
+    def _ask(
+        self, verb: str, url: str, *, budget: Budget, tries: int, body: Any = None
+    ) -> tuple[Answer, Any]:
         limited = failed = 0
         while True:
             try:
@@ -204,7 +214,9 @@ class Client:
             return
         asked = urlsplit(url)
         if (asked.scheme, asked.netloc) != (self._base.scheme, self._base.netloc):
-            raise SourceError(f"GitHub's next page points to another server ({asked.netloc}).", permanent=True)
+            raise SourceError(
+                f"GitHub's next page points to another server ({asked.netloc}).", permanent=True
+            )
 
     def _keep_pace(self, budget: Budget) -> None:
         reset = self._resets.pop(budget, None)
@@ -262,7 +274,7 @@ def _refusal(answer: Answer) -> SourceError:
             sentence = f"GitHub refuses the token. Make a new one, store it, and run the import again.{said}"
         case HTTPStatus.FORBIDDEN:
             sentence = f"GitHub does not allow this token to read it.{said}"
-        case HTTPStatus.NOT_FOUND | HTTPStatus.GONE:
+        case HTTPStatus.NOT_FOUND | HTTPStatus.GONE | HTTPStatus.METHOD_NOT_ALLOWED:
             sentence = f"Not found, or not visible to this token.{said}"
             return NotThereError(sentence, status=answer.status, message=answer.message)
         case HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS:

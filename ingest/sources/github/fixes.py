@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from labeling.records import EVIDENCE, Evidence, FixRecord
@@ -26,7 +26,7 @@ def commit_key(repository: str, sha: str) -> str:
 
 
 def closes(text: str, *, written_in: str, repository: str, number: int) -> bool:
-    """Whether ``text``, written in one repository, has a closing keyword for an issue of another or the same."""
+    """Whether ``text``, written in one repository, has a closing keyword for an issue."""
     for found in _KEYWORD.finditer(text):
         target = found["site"] or found["name"] or written_in
         if int(found["number"]) == number and target.lower() == repository.lower():
@@ -51,11 +51,6 @@ def strongest(candidates: Iterable[FixRecord]) -> tuple[FixRecord, ...]:
             best[pull.key] = replace(pull, evidence=_better(pull.evidence, fix.evidence))
             del best[key]
     return tuple(sorted(best.values(), key=lambda fix: (EVIDENCE.index(fix.evidence), fix.key)))
-
-
-def with_patches_of(fixes: Sequence[FixRecord]) -> tuple[FixRecord, ...]:
-    """Return those whose diff a coder wants to read."""
-    return tuple(fix for fix in fixes if fix.is_fix)
 
 
 def _merge(one: FixRecord, other: FixRecord) -> FixRecord:

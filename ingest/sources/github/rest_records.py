@@ -6,11 +6,34 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from ingest.sources.base import SourceError
 from ingest.sources.github.addresses import read_issue, repository_of
 from ingest.sources.github.fixes import closes, commit_key, pull_key
 from labeling.records import AuthorKind, CommentRecord, EventRecord, Evidence, FixRecord, IssueRecord
 
 Json = Mapping[str, Any]
+
+#: The events that are kept, GraphQL's name for each and REST's: all sources give the same timeline.
+EVENT_NAMES = {
+    "ClosedEvent": "closed",
+    "ReopenedEvent": "reopened",
+    "LabeledEvent": "labeled",
+    "UnlabeledEvent": "unlabeled",
+    "RenamedTitleEvent": "renamed",
+    "CrossReferencedEvent": "cross-referenced",
+    "ReferencedEvent": "referenced",
+    "ConnectedEvent": "connected",
+    "DisconnectedEvent": "disconnected",
+    "MilestonedEvent": "milestoned",
+    "DemilestonedEvent": "demilestoned",
+    "AssignedEvent": "assigned",
+    "UnassignedEvent": "unassigned",
+    "MarkedAsDuplicateEvent": "marked_as_duplicate",
+    "LockedEvent": "locked",
+    "TransferredEvent": "transferred",
+    "ConvertedToDiscussionEvent": "converted_to_discussion",
+    "MergedEvent": "merged",
+}
 
 
 def time_of(told: str | None) -> datetime | None:
@@ -41,20 +64,22 @@ def reactions_of(row: Json) -> dict[str, int]:
     }
 
 
-def issue_of(row: Json, *, host: str | None = None, repository: str = "", repository_id: int | None = None) -> IssueRecord:
-    """Turn a row of an issue list, a search or a dump into a record without comments and timeline."""
+def issue_of(row: Json, *, host: str = "github.com") -> IssueRecord:
+    """Turn a row of an issue list, a search or a dump into a record without comments and timeline.
+
+    ``host`` is for rows without an address.
+    """
     author, author_kind = author_of(row.get("user"), told="user" in row)
     is_pull = "pull_request" in row or "merged_at" in row
     merged = (row.get("pull_request") or {}).get("merged_at") or row.get("merged_at")
     inside = row.get("repository") or {}
     return IssueRecord(
         kind="pull_request" if is_pull else "issue",
-        host=host or host_of(row.get("html_url")) or "github.com",
-        repository=repository
-        or inside.get("full_name")
+        host=host_of(row.get("html_url")) or host,
+        repository=inside.get("full_name")
         or repository_of(row.get("repository_url"))
         or repository_of(row.get("html_url") or row.get("url")),
-        repository_id=repository_id or inside.get("id"),
+        repository_id=inside.get("id"),
         number=row.get("number"),
         node_id=row.get("node_id"),
         rest_id=row.get("id"),
@@ -76,14 +101,22 @@ def issue_of(row: Json, *, host: str | None = None, repository: str = "", reposi
     )
 
 
-_CARRIES = {"labels": "labels", "milestone": "milestone", "author": "user", "reactions": "reactions", "state": "state"}
+_CARRIES = {
+    "title": "title",
+    "body": "body",
+    "github_labels": "labels",
+    "milestone": "milestone",
+    "author": "user",
+    "reactions": "reactions",
+    "state": "state",
+}
 
 
 def host_of(url: str | None) -> str | None:
     """Return the host of an issue's address."""
     try:
         return read_issue(url).host if url else None
-    except ValueError:
+    except SourceError:
         return None
 
 
@@ -169,7 +202,7 @@ def fix_of_commit(row: Json, *, repository: str, evidence: Evidence) -> FixRecor
 
 
 def closing_commits(rows: Sequence[Json]) -> tuple[list[str], list[str]]:
-    """Return the commits that closed the issue for good, and the others that name it, both as API addresses."""
+    """Return the API addresses of the commits that closed the issue for good, and of those that name it."""
     closing: list[str] = []
     named: list[str] = []
     for row in rows:
@@ -181,9 +214,9 @@ def closing_commits(rows: Sequence[Json]) -> tuple[list[str], list[str]]:
     return closing, [url for url in dict.fromkeys(named) if url not in closing]
 
 
-def without_comments(rows: Iterable[Json]) -> list[Json]:
-    """Return the events that are no comments and that GitHub still explains."""
-    return [row for row in rows if row.get("event") and row["event"] not in {"commented", "subscribed", "mentioned"}]
+def told_events(rows: Iterable[Json]) -> list[Json]:
+    """Return the events a coder is told of: no comments (they stand apart), no subscriptions and the like."""
+    return [row for row in rows if row.get("event") in EVENT_NAMES.values()]
 
 
 def _label(label: Any) -> str:

@@ -1,0 +1,147 @@
+"""Which issues to read: rows of a repository's list, of a search, or of addresses, and where to go on.
+
+Each generator gives batches of rows with the checkpoint that holds once they are stored. A checkpoint
+never holds a cursor of GitHub's, whose life is undocumented, but what can be asked again at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from ingest.sources.base import Checkpoint, SourceError, SourceQuery
+from ingest.sources.github.addresses import IssueAddress, read_issue, read_repository, repository_of
+from ingest.sources.github.client import Client, NotThereError
+from ingest.sources.github.rest import Repository, Row, find_repository, pages
+from ingest.sources.github.rest_records import issue_of, time_of
+from labeling.records import IssueRecord, UnitKind
+
+#: GitHub answers with nothing to an earlier day.
+EARLIEST = datetime(1980, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Rows to complete, and what is known without completing anything."""
+
+    rows: Sequence[Row] = ()
+    checkpoint: Checkpoint = field(default_factory=dict)
+    told: tuple[IssueRecord, ...] = ()
+    total: int | None = None
+    problems: tuple[str, ...] = ()
+
+
+class Renamed(Exception):  # noqa: N818 (a signal between the two generators below)
+    """A list came back under another name: the redirect lost what we asked for."""
+
+
+def follow_repository(
+    client: Client, name: str, kind: UnitKind, query: SourceQuery, seen: str | None, batch: int
+) -> Iterator[tuple[list[Row], str | None]]:
+    """Give the rows of a repository with the time of the last one, also if it is renamed meanwhile."""
+    repository = find_repository(client, name)
+    while True:
+        try:
+            for rows, last in _list(client, repository, seen, batch):
+                seen = last
+                yield [repository.own(row) for row in rows if _is_wanted(row, kind, query)], seen
+        except Renamed:
+            now = find_repository(client, repository.name)
+            if now.name == repository.name:
+                sentence = f"GitHub answers for {name} with issues of another repository."
+                raise SourceError(sentence, permanent=False) from None
+            repository = now
+        else:
+            return
+
+
+def _list(
+    client: Client, repository: Repository, seen: str | None, batch: int
+) -> Iterator[tuple[Sequence[Row], str | None]]:
+    """List what changed since ``seen``, oldest change first.
+
+    In this order a row that changes meanwhile moves to the end and is seen again: nothing is skipped.
+    """
+    last = time_of(seen)
+    since = last - timedelta(seconds=1) if last else EARLIEST
+    asked = {"state": "all", "sort": "updated", "direction": "asc", "since": stamp(since)}
+    for page in pages(client, f"/repos/{repository.name}/issues", asked):
+        _refuse_other_name(page, repository)
+        for start in range(0, max(len(page), 1), batch):
+            part = page[start : start + batch]
+            seen = (part[-1].get("updated_at") if part else None) or seen
+            yield part, seen
+
+
+def _is_wanted(row: Row, kind: UnitKind, query: SourceQuery) -> bool:
+    """Whether a row is worth completing, by what the list says of it."""
+    record = issue_of(row)
+    return record.kind == kind and query.wants(record)
+
+
+def read_address(client: Client, told: str, kinds: Sequence[UnitKind], names: dict[str, Repository]) -> Batch:
+    """Look up one issue by its address: there, gone, moved away, or of a kind the study does not code."""
+    address = read_issue(told)
+    _refuse_other_host(client, address)
+    repository = names.get(address.repository) or find_repository(client, address.repository)
+    names[address.repository] = repository
+    try:
+        _, row = client.get(f"/repos/{repository.name}/issues/{address.number}")
+    except NotThereError as error:
+        return _gone(client, address, error)
+    home = repository_of(row.get("repository_url") or row.get("html_url"))
+    if home and home.lower() != repository.name.lower():
+        moved_to = issue_of(row, host=client.host).key
+        told_moved = replace(_placeholder(client, address), transferred_to=moved_to)
+        sentence = f"{told} was transferred. Import {row.get('html_url') or moved_to} if you want it."
+        return Batch(told=(told_moved,), problems=(sentence,))
+    kind: UnitKind = "pull_request" if "pull_request" in row else "issue"
+    if kind not in kinds:
+        said = "a pull request, and this study codes issues" if kind == "pull_request" else "no pull request"
+        return Batch(problems=(f"{told} is {said}: left out.",))
+    return Batch([repository.own(row)])
+
+
+def repository_names(query: SourceQuery) -> tuple[str, ...]:
+    """Return the repositories of the query, each once."""
+    return tuple(dict.fromkeys(read_repository(told) for told in query.repositories))
+
+
+def _gone(client: Client, address: IssueAddress, error: NotThereError) -> Batch:
+    said = error.message.lower()
+    name = f"{address.repository}#{address.number}"
+    if "disabled" in said:
+        return Batch(problems=(f"{name}: issues are disabled in this repository.",))
+    if "version" in said:
+        raise SourceError(
+            f"GitHub no longer supports what we ask. GitHub says: {error.message}", permanent=True
+        )
+    record = replace(_placeholder(client, address), gone=True)
+    return Batch(told=(record,), problems=(f"{name} was deleted, or is not visible to this token.",))
+
+
+def _placeholder(client: Client, address: IssueAddress) -> IssueRecord:
+    return IssueRecord(host=address.host or client.host, repository=address.repository, number=address.number)
+
+
+def _refuse_other_host(client: Client, address: IssueAddress) -> None:
+    # A stand-in for GitHub on this machine answers for any host.
+    if address.host and client.host not in {address.host.removeprefix("www."), "127.0.0.1", "localhost"}:
+        raise SourceError(
+            f"{address.repository}#{address.number} is on {address.host}, but the import asks {client.host}.",
+            permanent=True,
+        )
+
+
+def _refuse_other_name(page: Sequence[Mapping[str, Any]], repository: Repository) -> None:
+    for row in page:
+        home = repository_of(row.get("repository_url"))
+        if home and home.lower() != repository.name.lower():
+            raise Renamed
+
+
+def stamp(at: datetime) -> str:
+    """Write a time as GitHub reads it."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
