@@ -76,6 +76,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_AGE = 30 * 24 * 3600
 X_FRAME_OPTIONS = "DENY"
+CSRF_FAILURE_VIEW = "annotator.failures.csrf_failure"
 # Joining the browsers' preload list binds a whole domain for years: that is for its owner to decide.
 SILENCED_SYSTEM_CHECKS = ["security.W021"]
 if not HTTPS:

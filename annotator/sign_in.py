@@ -1,4 +1,4 @@
-"""One-time sign-in links: for the demo, for new accounts, and where no mail server is."""
+"""Signing in: one-time links for the demo, for new accounts, and where no mail server is."""
 
 from django.conf import settings
 from django.http import HttpResponse
@@ -15,8 +15,8 @@ def sign_in_link(user: User) -> str:
     return f"{settings.PUBLIC_URL}{reverse('sign-in-link')}{get_query_string(user)}"
 
 
-class SignInLinkView(LoginView):  # type: ignore[misc]  # django-sesame has no types
-    """Follows such an address; one that was used or is too old says so and where to get another."""
+class SignInLinkView(LoginView):
+    """Where a sign-in link leads; a used or old one gets a page that says so."""
 
     def login_failed(self) -> HttpResponse:
         return render(self.request, "registration/link_used.html", status=403)

@@ -1,8 +1,8 @@
-"""Addresses: the apps' own, the API, the admin, and what operators ask."""
+"""Addresses: the apps' own, the API, the admin, signing in, and what operators ask."""
 
 from django.contrib import admin
+from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.views import LoginView, LogoutView, PasswordChangeDoneView, PasswordChangeView
 from django.urls import include, path
 
 from annotator.health import healthz
@@ -10,15 +10,16 @@ from annotator.sign_in import SignInLinkView
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
-    path("sign-in-link/", login_not_required(SignInLinkView.as_view()), name="sign-in-link"),
+    path("sign-in/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("sign-in/link/", login_not_required(SignInLinkView.as_view()), name="sign-in-link"),
+    path("sign-out/", auth.LogoutView.as_view(), name="logout"),
+    path("password/", auth.PasswordChangeView.as_view(), name="password_change"),
+    path("password/changed/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"),
     path("admin/", admin.site.urls),
     path("api/v1/", include("ingest.api_urls")),
-    path("api/v1/", include("ingest.api_urls")),
     path("api/v1/", include("labeling.api.urls")),
-    path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
-    path("logout/", LogoutView.as_view(), name="logout"),
-    path("password/", PasswordChangeView.as_view(), name="password_change"),
-    path("password/done/", PasswordChangeDoneView.as_view(), name="password_change_done"),
     path("", include("ingest.urls")),
     path("", include("labeling.urls")),
 ]
+
+handler500 = "annotator.failures.server_error"
