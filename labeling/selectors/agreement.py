@@ -1,0 +1,333 @@
+"""From frozen answers to what agreement is computed from. Refuses a round that is still open."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from labeling.agreement.report import DimensionData
+from labeling.models import AgreementReport, Annotation, Dimension, Membership, Round, Study
+from labeling.selectors.frozen import FrozenRound, FrozenUnit, Handed, Said, frozen_round
+
+ELIGIBILITY = "eligibility"
+KEPT, EXCLUDED = "kept", "excluded"
+CONSENSUS = (
+    "The units of this study are coded by a group that agrees on each answer, so there are no independent "
+    "answers to compare."
+)
+COUNTED_STATES = (Annotation.State.UNCLEAR, Annotation.State.NOT_APPLICABLE)
+OTHER = "(any other)"
+
+Value = str | frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """A unit with the answers that are compared: who it was dealt to, and who handed in what."""
+
+    unit: FrozenUnit
+    dealt: tuple[str, ...]
+    handed: Mapping[str, Handed]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Coders whose answers are compared with one another, in the order of the report."""
+
+    coders: tuple[str, ...]
+    units: tuple[Rated, ...]
+
+
+def coder_token(member: Membership) -> str:
+    """What a stored report calls a coder: it outlives a change of name, and names nobody."""
+    return f"coder {member.number}"
+
+
+def coding_pairs(coding_round: Round, *, count_states: str | None = None) -> list[DimensionData]:
+    """What the agreement of a closed round is computed from: eligibility first, then each dimension.
+
+    Training compares each coder with the reference and a retest each coder with themself: there every
+    comparison has an eligibility and dimensions of its own.
+    """
+    return _all_data(frozen_round(coding_round), count_states)
+
+
+def grouped_pairs(
+    coding_round: Round, scope: str, *, count_states: str | None = None
+) -> list[tuple[str, list[DimensionData]]]:
+    """The same, broken down: the name of each group and its data."""
+    frozen = frozen_round(coding_round)
+    data = _all_data(frozen, count_states)
+    if scope == AgreementReport.Scope.PAIR:
+        return list(_by_pair(data))
+    if scope == AgreementReport.Scope.CATEGORY:
+        return list(_by_category(data))
+    if scope == AgreementReport.Scope.LEVEL:
+        return list(_by_level(data, frozen))
+    field = "repository" if scope == AgreementReport.Scope.REPOSITORY else "stratum"
+    members: dict[str, set[str]] = defaultdict(set)
+    for unit in frozen.units:
+        members[getattr(unit, field)].add(unit.ref)
+    return [(name, [_only_units(each, members[name]) for each in data]) for name in sorted(members)]
+
+
+def _all_data(frozen: FrozenRound, count_states: str | None) -> list[DimensionData]:
+    choice = count_states or frozen.coding_round.study.count_states
+    found: list[DimensionData] = []
+    for comparison in _comparisons(frozen):
+        found.append(_eligibility(comparison, frozen))
+        found += [_dimension_data(each, comparison, frozen, choice) for each in frozen.dimensions]
+    return found
+
+
+def _comparisons(frozen: FrozenRound) -> list[Comparison]:
+    kind, tokens = frozen.coding_round.kind, {each.pk: coder_token(each) for each in frozen.coders}
+    if kind == Round.Kind.TRAINING:
+        return [_compare(frozen, pair, tokens) for pair in _with_reference(frozen.coders)]
+    if kind == Round.Kind.RETEST and frozen.coding_round.based_on is not None:
+        return list(_with_themselves(frozen, frozen_round(frozen.coding_round.based_on, names=frozen.names)))
+    return [_compare(frozen, frozen.coders, tokens)]
+
+
+def _with_reference(coders: Sequence[Membership]) -> list[tuple[Membership, Membership]]:
+    reference = [each for each in coders if each.kind == Membership.Kind.REFERENCE]
+    others = [each for each in coders if each.kind != Membership.Kind.REFERENCE]
+    return [(known, coder) for known in reference for coder in others]
+
+
+def _compare(frozen: FrozenRound, coders: Sequence[Membership], tokens: Mapping[int, str]) -> Comparison:
+    wanted = {each.pk for each in coders}
+    units = tuple(
+        Rated(
+            unit,
+            tuple(tokens[pk] for pk in unit.coders if pk in wanted),
+            {tokens[each.coder]: each for each in unit.handed if each.coder in wanted},
+        )
+        for unit in frozen.units
+        if wanted & set(unit.coders)
+    )
+    return Comparison(tuple(tokens[each.pk] for each in coders), units)
+
+
+def _with_themselves(now: FrozenRound, before: FrozenRound) -> Iterator[Comparison]:
+    """Each coder of a retest: A is the earlier round, whoever has the lower number."""
+    earlier = {unit.ref: unit for unit in before.units}
+    for member in now.coders:
+        first = f"{coder_token(member)} in round {before.coding_round.number}"
+        second = f"{coder_token(member)} in round {now.coding_round.number}"
+        units = []
+        for unit in (each for each in now.units if member.pk in each.coders):
+            answers = {first: _handed_by(member, earlier.get(unit.ref)), second: _handed_by(member, unit)}
+            handed = {token: answer for token, answer in answers.items() if answer is not None}
+            units.append(Rated(unit, (first, second), handed))
+        yield Comparison((first, second), tuple(units))
+
+
+def _handed_by(member: Membership, unit: FrozenUnit | None) -> Handed | None:
+    return next((each for each in unit.handed if each.coder == member.pk), None) if unit else None
+
+
+def _eligibility(comparison: Comparison, frozen: FrozenRound) -> DimensionData:
+    values: dict[tuple[str, str], Value] = {}
+    left_out: dict[str, list[str]] = defaultdict(list)
+    for rated in comparison.units:
+        if len(rated.handed) < 2:
+            left_out["single" if len(rated.dealt) < 2 else "missing"].append(rated.unit.ref)
+            continue
+        for coder, handed in rated.handed.items():
+            values[rated.unit.ref, coder] = EXCLUDED if handed.excluded else KEPT
+    return DimensionData(
+        key=ELIGIBILITY,
+        kind="single",
+        categories=(KEPT, EXCLUDED),
+        states=(),
+        coders=comparison.coders,
+        units=_refs(comparison),
+        values=values,
+        parents={},
+        left_out=_frozen_lists(left_out),
+        conditional=False,
+        seed=_seed(frozen.coding_round),
+    )
+
+
+def _dimension_data(
+    dimension: Dimension, comparison: Comparison, frozen: FrozenRound, count_states: str
+) -> DimensionData:
+    leave_out = count_states == Study.CountStates.LEAVE_OUT
+    values: dict[tuple[str, str], Value] = {}
+    left_out: dict[str, list[str]] = defaultdict(list)
+    for rated in comparison.units:
+        answers, reason = _compared(dimension.key, rated, leave_out=leave_out)
+        if reason:
+            left_out[reason].append(rated.unit.ref)
+        for coder, said in answers.items():
+            values[rated.unit.ref, coder] = _value(dimension, said)
+    states = () if leave_out else tuple(_states(dimension, values.values()))
+    return DimensionData(
+        key=dimension.key,
+        kind=Dimension.Kind(dimension.kind).value,  # type: ignore[arg-type]
+        categories=tuple(_categories(dimension, frozen, values.values(), states)),
+        states=states,
+        coders=comparison.coders,
+        units=_refs(comparison),
+        values=values,
+        parents=frozen.names.parents.get(dimension.key, {}),
+        left_out=_frozen_lists(left_out),
+        conditional=bool(dimension.asked_if),
+        seed=_seed(frozen.coding_round),
+    )
+
+
+def _compared(key: str, rated: Rated, *, leave_out: bool) -> tuple[Mapping[str, Said], str]:
+    """The answers of a unit that take part, or the reason why none does."""
+    if len(rated.dealt) < 2:
+        return {}, "single"
+    if len(rated.handed) < 2:
+        return {}, "missing"
+    kept = {coder: each for coder, each in rated.handed.items() if not each.excluded}
+    if len(kept) < 2:
+        return {}, "excluded_by_one" if kept else "excluded_by_all"
+    said = {coder: each.answers[key] for coder, each in kept.items() if key in each.answers}
+    asked = {coder: each for coder, each in said.items() if each.was_asked}
+    if len(asked) < 2:
+        return {}, _why_not_asked(said, asked)
+    if leave_out:
+        asked = {coder: each for coder, each in asked.items() if each.state not in COUNTED_STATES}
+        if len(asked) < 2:
+            return {}, "state"
+    return asked, ""
+
+
+def _why_not_asked(said: Mapping[str, Said], asked: Mapping[str, Said]) -> str:
+    if len(said) == len(asked):
+        return "missing"
+    return "asked_of_one" if asked else "not_asked"
+
+
+def _value(dimension: Dimension, said: Said) -> Value:
+    if dimension.kind == Dimension.Kind.TEXT:
+        return said.text
+    if dimension.kind == Dimension.Kind.MULTIPLE:
+        return said.labels if said.state == Annotation.State.CODED else frozenset({said.state})
+    return said.in_words
+
+
+def _used(values: Iterable[Value]) -> set[str]:
+    used: set[str] = set()
+    for value in values:
+        used |= {value} if isinstance(value, str) else value
+    return used
+
+
+def _states(dimension: Dimension, values: Iterable[Value]) -> list[str]:
+    """The states that count as categories: those allowed, and those an uploaded sheet used all the same."""
+    used = _used(values)
+    return [state for state in COUNTED_STATES if state in dimension.states or state in used]
+
+
+def _categories(
+    dimension: Dimension, frozen: FrozenRound, values: Iterable[Value], states: Sequence[str]
+) -> list[str]:
+    """The declared categories in their order, then what was used beside them: proposed or older ones."""
+    if dimension.kind == Dimension.Kind.TEXT:
+        return []
+    rows = list(dimension.categories.all())
+    headings = set() if dimension.parents_selectable else {each.parent_id for each in rows}
+    declared = [each.code for each in rows if each.pk not in headings and not each.archived]
+    return declared + sorted(_used(values) - set(declared) - set(states))
+
+
+def _refs(comparison: Comparison) -> tuple[str, ...]:
+    return tuple(rated.unit.ref for rated in comparison.units)
+
+
+def _frozen_lists(lists: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
+    return {reason: tuple(refs) for reason, refs in sorted(lists.items())}
+
+
+def _seed(coding_round: Round) -> int:
+    return coding_round.seed % 2**32  # all that numpy.random.RandomState takes
+
+
+def _only_units(data: DimensionData, refs: set[str]) -> DimensionData:
+    left_out = {reason: tuple(ref for ref in units if ref in refs) for reason, units in data.left_out.items()}
+    return replace(
+        data,
+        units=tuple(ref for ref in data.units if ref in refs),
+        values={(ref, coder): value for (ref, coder), value in data.values.items() if ref in refs},
+        left_out={reason: units for reason, units in left_out.items() if units},
+    )
+
+
+def _by_pair(data: Sequence[DimensionData]) -> Iterator[tuple[str, list[DimensionData]]]:
+    pairs = dict.fromkeys(pair for each in data for pair in combinations(each.coders, 2))
+    for pair in pairs:
+        chosen = [each for each in data if set(pair) <= set(each.coders)]
+        yield " / ".join(pair), [_only_coders(each, pair) for each in chosen]
+
+
+def _only_coders(data: DimensionData, pair: tuple[str, str]) -> DimensionData:
+    values = {(ref, coder): value for (ref, coder), value in data.values.items() if coder in pair}
+    both = {ref for ref, _ in values if all((ref, coder) in values for coder in pair)}
+    return replace(
+        data,
+        coders=pair,
+        units=tuple(ref for ref in data.units if ref in both),
+        values={at: value for at, value in values.items() if at[0] in both},
+        left_out={},
+    )
+
+
+def _by_category(data: Sequence[DimensionData]) -> Iterator[tuple[str, list[DimensionData]]]:
+    """Each category against all others."""
+    for each in data:
+        for category in each.choices if each.key != ELIGIBILITY else ():
+            yield f"{each.key}: {category}", [_one_against_rest(each, category)]
+
+
+def _one_against_rest(data: DimensionData, category: str) -> DimensionData:
+    values: dict[tuple[str, str], Value] = {
+        at: category if category in ({value} if isinstance(value, str) else value) else OTHER
+        for at, value in data.values.items()
+    }
+    return replace(data, kind="single", categories=(category, OTHER), states=(), values=values, parents={})
+
+
+def _by_level(
+    data: Sequence[DimensionData], frozen: FrozenRound
+) -> Iterator[tuple[str, list[DimensionData]]]:
+    """The upper level of every codebook tree, and the reasons below "excluded"."""
+    upper = [_uppermost(each) for each in data if each.parents and each.key != ELIGIBILITY]
+    if upper:
+        yield "level 1", upper
+    yield "reasons", [_with_reasons(each, frozen) for each in data if each.key == ELIGIBILITY]
+
+
+def _uppermost(data: DimensionData) -> DimensionData:
+    def top(category: str) -> str:
+        while category in data.parents:
+            category = data.parents[category]
+        return category
+
+    values: dict[tuple[str, str], Value] = {
+        at: top(value) if isinstance(value, str) else frozenset(map(top, value))
+        for at, value in data.values.items()
+    }
+    categories = tuple(dict.fromkeys(map(top, data.categories)))
+    return replace(data, categories=categories, values=values, parents={})
+
+
+def _with_reasons(data: DimensionData, frozen: FrozenRound) -> DimensionData:
+    reasons = {
+        (rated.unit.ref, coder): handed.exclude_reason
+        for comparison in _comparisons(frozen)
+        if comparison.coders == data.coders
+        for rated in comparison.units
+        for coder, handed in rated.handed.items()
+        if handed.excluded
+    }
+    values: dict[tuple[str, str], Value] = {at: reasons.get(at, KEPT) for at in data.values}
+    used = sorted(_used(values.values()) - {KEPT})
+    parents = dict.fromkeys(used, EXCLUDED)
+    return replace(data, categories=(KEPT, *used), values=values, parents=parents)

@@ -1,0 +1,285 @@
+"""What is to be decided, with everything the coders said about it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet
+
+from labeling.models import (
+    UNIT,
+    Annotation,
+    Assignment,
+    Decision,
+    DecisionProposal,
+    Evidence,
+    Membership,
+    Round,
+    RoundUnit,
+    Submission,
+)
+
+Type = Decision.Type
+QUEUED = (Type.DISAGREED, Type.ONE_SIDED, Type.EXCLUDED, Type.WAITING)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEvidence:
+    document: str
+    start: int
+    end: int
+    quote: str
+    category: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CoderAnswer:
+    """What one coder said, with the memo and confidence of their whole submission."""
+
+    coder: str
+    member: int
+    categories: tuple[str, ...]
+    state: str
+    text: str
+    excluded: bool
+    exclude_reason: str
+    memo: str
+    confidence: str
+    evidence: tuple[ShownEvidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownProposal:
+    by: str
+    member: int
+    categories: tuple[str, ...]
+    state: str
+    text: str
+    excluded: bool | None
+    exclude_reason: str
+    rationale: str
+    disagreement_reason: str
+    escalate: bool
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """One queued dimension of one unit. ``version`` is what a decision must be based on."""
+
+    decision: Decision
+    answers: tuple[CoderAnswer, ...]
+    proposals: tuple[ShownProposal, ...]
+
+    @property
+    def round_unit(self) -> RoundUnit:
+        return self.decision.round_unit
+
+    @property
+    def dimension(self) -> str:
+        return self.decision.dimension
+
+    @property
+    def type(self) -> str:
+        return self.decision.type
+
+    @property
+    def waits_for(self) -> str:
+        return self.decision.waits_for
+
+    @property
+    def version(self) -> int:
+        return self.decision.version
+
+
+def open_decisions(coding_round: Round) -> "QuerySet[Decision]":
+    """What still has to be decided before the round can be finished."""
+    return Decision.objects.filter(round_unit__round=coding_round, how="")  # type: ignore[return-value]
+
+
+def coders_of(round_unit: RoundUnit) -> list[Membership]:
+    """Who coded the unit, or was to: their proposals decide together."""
+    assignments = Assignment.objects.active().filter(round_unit=round_unit, purpose=Assignment.Purpose.CODING)
+    coders = Membership.objects.filter(pk__in=assignments.values("coder")).select_related("user")
+    return list(coders.exclude(kind=Membership.Kind.REFERENCE).order_by("number"))
+
+
+def latest_proposals(decision: Decision, coders: Iterable[Membership]) -> dict[int, DecisionProposal]:
+    """What each coder proposed last since the last reopening; a group speaks through its people."""
+    ids = {each.pk for each in coders}
+    rows = DecisionProposal.objects.filter(round_unit=decision.round_unit_id, dimension=decision.dimension)
+    reopened = decision.versions.order_by("-version").values_list("created_at", flat=True).first()
+    if reopened is not None:
+        rows = rows.filter(at__gt=reopened)
+    rows = rows.select_related("by").prefetch_related("categories", "category_proposals")
+    return {
+        coder: proposal
+        for proposal in rows.order_by("at", "pk")
+        for coder in proposal.by.coder_ids
+        if coder in ids
+    }
+
+
+def queued_decisions(
+    coding_round: Round,
+    member: Membership,
+    *,
+    type: str | None = None,  # noqa: A002 - named as the field
+    dimension: str | None = None,
+    pair: tuple[int, int] | None = None,
+    cell: str | None = None,
+    repository: str | None = None,
+    decided: bool | None = None,
+) -> "QuerySet[Decision]":
+    """What was or is in the queue of a closed round, as far as the member may see it, by unit."""
+    rows = Decision.objects.filter(round_unit__round=coding_round, type__in=QUEUED).visible_to(member)
+    if type is not None:
+        rows = rows.filter(type=type)
+    if dimension is not None:
+        rows = rows.filter(dimension=dimension)
+    if cell is not None:
+        rows = rows.filter(cell=cell)
+    if repository is not None:
+        rows = rows.filter(round_unit__unit__issue__repository=repository)
+    if decided is not None:
+        rows = rows.exclude(how="") if decided else rows.filter(how="")
+    for coder in pair or ():
+        rows = rows.filter(round_unit__in=_coded_by(coding_round, coder))
+    rows = rows.select_related(
+        "round_unit__round__study", "round_unit__unit__issue", "decided_by__user", "recorded_by__user"
+    )
+    return rows.prefetch_related("categories", "category_proposals").order_by(  # type: ignore[return-value]
+        "round_unit__unit__ref", "pk"
+    )
+
+
+def _coded_by(coding_round: Round, coder: int) -> "QuerySet[RoundUnit]":
+    return RoundUnit.objects.filter(
+        round=coding_round,
+        assignments__coder=coder,
+        assignments__purpose=Assignment.Purpose.CODING,
+        assignments__submissions__isnull=False,
+    )
+
+
+def disagreements(coding_round: Round, member: Membership, **filters: Any) -> list[Disagreement]:
+    """The queue with what every coder said. Filters are those of ``queued_decisions``."""
+    return with_answers(list(queued_decisions(coding_round, member, **filters)), member)
+
+
+def hidden_units(coding_round: Round, member: Membership) -> int:
+    """How many units of a closed round the member cannot see now, because they code them again."""
+    units = RoundUnit.objects.filter(round=coding_round, decisions__type__in=QUEUED).distinct()
+    seen = Decision.objects.filter(round_unit__round=coding_round, type__in=QUEUED).visible_to(member)
+    return units.exclude(pk__in=seen.values("round_unit")).count()
+
+
+def with_answers(decisions: list[Decision], member: Membership) -> list[Disagreement]:
+    """Add the answers and proposals to one page of decisions, in a fixed number of queries."""
+    units = {each.round_unit_id for each in decisions}
+    handed = _handed(units, member)
+    proposals = _proposals(units, member)
+    return [
+        Disagreement(
+            decision,
+            tuple(_answer(each, decision) for each in handed[decision.round_unit_id]),
+            tuple(
+                _shown_proposal(each, decision)
+                for each in proposals[decision.round_unit_id, decision.dimension]
+            ),
+        )
+        for decision in decisions
+    ]
+
+
+def _handed(units: set[int], member: Membership) -> Mapping[int, list[Submission]]:
+    """The last submissions of each unit by its coders, in the order of their numbers."""
+    rows = (
+        Submission.objects.last()
+        .visible_to(member)
+        .filter(assignment__round_unit__in=units, assignment__purpose=Assignment.Purpose.CODING)
+        .exclude(assignment__status=Assignment.Status.WITHDRAWN)
+        .select_related("assignment__coder__user")
+        .prefetch_related(
+            "annotations__dimension",
+            "annotations__chosen__category",
+            "annotations__chosen__proposal",
+            "evidence__dimension",
+            "evidence__category",
+        )
+        .order_by("assignment__coder__number")
+    )
+    found: dict[int, list[Submission]] = defaultdict(list)
+    for submission in rows:
+        found[submission.assignment.round_unit_id].append(submission)
+    return found
+
+
+def _proposals(units: set[int], member: Membership) -> Mapping[tuple[int, str], list[DecisionProposal]]:
+    rows = DecisionProposal.objects.filter(round_unit__in=units).visible_to(member)
+    rows = rows.select_related("by__user").prefetch_related("categories", "category_proposals")
+    found: dict[tuple[int, str], list[DecisionProposal]] = defaultdict(list)
+    for proposal in rows.order_by("at", "pk"):
+        found[proposal.round_unit_id, proposal.dimension].append(proposal)
+    return found
+
+
+def _answer(submission: Submission, decision: Decision) -> CoderAnswer:
+    annotations = [each for each in submission.annotations.all() if each.dimension.key == decision.dimension]
+    said = annotations[0] if annotations else None
+    coder = submission.assignment.coder
+    return CoderAnswer(
+        coder=shown_name(coder, decision.round_unit.round),
+        member=coder.pk,
+        categories=_codes(said),
+        state=said.state if said is not None else "",
+        text=said.text if said is not None else "",
+        excluded=bool(submission.exclude_reason),
+        exclude_reason=submission.exclude_reason,
+        memo=submission.memo,
+        confidence=submission.confidence,
+        evidence=tuple(
+            _shown_evidence(each)
+            for each in submission.evidence.all()
+            if decision.dimension in (UNIT, each.dimension.key)
+        ),
+    )
+
+
+def _codes(annotation: Annotation | None) -> tuple[str, ...]:
+    chosen = annotation.chosen.all() if annotation is not None else ()
+    return tuple(sorted((each.category or each.proposal).code for each in chosen))  # type: ignore[union-attr]
+
+
+def _shown_evidence(evidence: Evidence) -> ShownEvidence:
+    category = evidence.category.code if evidence.category is not None else None
+    return ShownEvidence(evidence.document, evidence.start, evidence.end, evidence.quote, category)
+
+
+def _shown_proposal(proposal: DecisionProposal, decision: Decision) -> ShownProposal:
+    return ShownProposal(
+        by=shown_name(proposal.by, decision.round_unit.round),
+        member=proposal.by.pk,
+        categories=decided_codes(proposal),
+        state=proposal.state,
+        text=proposal.text,
+        excluded=proposal.excluded,
+        exclude_reason=proposal.exclude_reason,
+        rationale=proposal.rationale,
+        disagreement_reason=proposal.disagreement_reason,
+        escalate=proposal.escalate,
+        at=proposal.at,
+    )
+
+
+def decided_codes(row: Decision | DecisionProposal) -> tuple[str, ...]:
+    """Codes a decision or a proposal names."""
+    codes = [each.code for each in row.categories.all()]
+    return tuple(sorted(codes + [each.code for each in row.category_proposals.all()]))
+
+
+def shown_name(member: Membership, coding_round: Round) -> str:
+    """How a coder is called where their answers are settled: rounds may keep names out of it."""
+    return member.pseudonym if coding_round.anonymous else member.name
