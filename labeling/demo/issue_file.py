@@ -20,7 +20,8 @@ def read_issue(data: Mapping[str, Any]) -> IssueRecord:
     comments = tuple(
         _comment(each, f"{number}{position:02}") for position, each in enumerate(data["comments"], start=1)
     )
-    timeline = tuple(_event(each) for each in data["timeline"])
+    fixes = tuple(_fix(each, repository) for each in data["fixes"])
+    titles = {fix.key: fix.title for fix in fixes}
     return IssueRecord(
         repository=repository,
         number=number,
@@ -36,8 +37,8 @@ def read_issue(data: Mapping[str, Any]) -> IssueRecord:
         closed_at=data["closed_at"],
         updated_at=_last_change(data),
         comments=comments,
-        timeline=timeline,
-        fixes=tuple(_fix(each, repository) for each in data["fixes"]),
+        timeline=tuple(_event(each, titles) for each in data["timeline"]),
+        fixes=fixes,
         carries=CARRIES,
     )
 
@@ -54,13 +55,20 @@ def _comment(data: Mapping[str, Any], comment_id: str) -> CommentRecord:
     )
 
 
-def _event(data: Mapping[str, Any]) -> EventRecord:
+def _event(data: Mapping[str, Any], titles: Mapping[str, str]) -> EventRecord:
+    """An event with what a coder reads of it; ``titles`` are those of the fixes, by key."""
     details: dict[str, Any] = {}
     if "label" in data:
         details["label"] = data["label"]
     if "source" in data:
         repository, _, number = data["source"].partition("#")
-        details["source"] = {"repository": repository, "number": int(number)}
+        details["source"] = {
+            "kind": data.get("kind", "pull_request"),
+            "repository": repository,
+            "number": int(number),
+            "title": data.get("title") or titles[data["source"]],
+            "url": "",
+        }
     return EventRecord(kind=data["event"], at=data["at"], actor=data["by"], data=details)
 
 
@@ -106,5 +114,8 @@ def _author_kind(author: str | None) -> AuthorKind:
 
 
 def _last_change(data: Mapping[str, Any]) -> datetime:
-    times = [data["opened_at"], *(each["at"] for each in [*data["comments"], *data["timeline"]])]
+    times: list[datetime] = [
+        data["opened_at"],
+        *(each["at"] for each in [*data["comments"], *data["timeline"]]),
+    ]
     return max(times)

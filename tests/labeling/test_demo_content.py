@@ -17,7 +17,7 @@ ISSUES = {f"{issue.repository}#{issue.number}": issue for issue in CONTENT.issue
 DIMENSIONS = {dimension.key: dimension for dimension in read_codebook(CONTENT.codebook)}
 ANSWERS = [answer for coding_round in CONTENT.rounds for answer in coding_round.answers]
 FIRST, SECOND = CONTENT.rounds
-HUNK = re.compile(r"^@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
+HUNK = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
 
 KEEPS = {
     ("state", "is"): lambda issue, value: issue.state == value,
@@ -43,10 +43,17 @@ def is_asked(dimension: str, annotations: dict[str, DimensionAnswer]) -> bool:
 def texts_of(issue: IssueRecord) -> dict[str, str]:
     """The texts that quotes are anchored in, by the key of their document."""
     sources = {"body": issue.body} | {f"comment:{each.id}": each.body for each in issue.comments}
-    return {
+    patches = {
+        f"fix:{fix.key}:file:{file.path}": file.patch
+        for fix in issue.fixes
+        for file in fix.files
+        if file.patch is not None
+    }
+    rendered = {
         key: render_markdown(source, repository=issue.repository, host=issue.host).text
         for key, source in sources.items()
     }
+    return rendered | patches
 
 
 def pairs_of(dimension: str) -> list[tuple[DimensionAnswer, DimensionAnswer]]:
@@ -136,7 +143,8 @@ def test_the_hunks_of_a_patch_have_the_lengths_they_announce(where, patch):
     shift = 0
     for hunk in hunks:
         header, *lines = hunk.rstrip("\n").split("\n")
-        old_start, old, new_start, new = map(int, HUNK.match(header).groups())
+        (numbers,) = HUNK.findall(header)
+        old_start, old, new_start, new = map(int, numbers)
         signs = Counter(line[0] for line in lines)
         assert set(signs) <= {" ", "+", "-"}
         assert (old, new) == (signs[" "] + signs["-"], signs[" "] + signs["+"])
@@ -202,7 +210,7 @@ def test_the_coders_disagree_as_much_as_the_agreement_page_should_show():
 def test_the_first_round_holds_every_kind_of_difference():
     excluded = Counter(answer.unit for answer in FIRST.answers if answer.exclude)
     states = {said.state for answer in FIRST.answers for said in answer.annotations.values()}
-    asked = {coder: set() for coder in FIRST.coders}
+    asked: dict[str, set[str]] = {coder: set() for coder in FIRST.coders}
     for answer in FIRST.answers:
         if is_asked("severity", dict(answer.annotations)) and answer.exclude is None:
             asked[answer.coder].add(answer.unit)
@@ -234,7 +242,7 @@ def test_what_is_reconciled_was_disputed_and_by_people_of_the_study():
         else:
             assert ada.annotations[dispute.dimension] != ben.annotations[dispute.dimension]
         turns = [*dispute.proposals, *([dispute.decision] if dispute.decision else [])]
-        assert {turn.by for turn in [*turns, *dispute.comments]} <= people
+        assert {turn.by for turn in turns} | {comment.by for comment in dispute.comments} <= people
         assert all(turn.rationale for turn in turns)
         for turn in turns:
             if turn.answer is None:
