@@ -15,7 +15,7 @@ from labeling.agreement.output import as_json, as_text
 from labeling.agreement.report import summarise
 
 BAD_INPUT = 2
-LARGEST_SEED = 2**32 - 1
+LARGEST_SEED = 2**63 - 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -55,9 +55,8 @@ def _one_category(seen: Seen) -> Caution | None:
     used = _used(seen)
     if len(used) != 1:
         return None
-    return Caution(
-        "one_category", f"Only {next(iter(used))} was used. Coefficients corrected for chance are undefined."
-    )
+    words = f"Only {next(iter(used))} was used: kappa, pi and alpha are undefined, whatever the agreement."
+    return Caution("one_category", words)
 
 
 def _constant(seen: Seen) -> Caution | None:
@@ -114,9 +113,8 @@ def _rare(seen: Seen) -> Caution | None:
     rare = [category for category, uses in _used(seen).items() if uses < FEW_USES]
     if not rare:
         return None
-    words = (
-        f"Used fewer than {FEW_USES} times by a coder on average, so little is known of: {', '.join(rare)}."
-    )
+    names = ", ".join(rare)
+    words = f"Used fewer than {FEW_USES} times by a coder on average, so little is known of them: {names}."
     return Caution("expected_below_5", words)
 
 
@@ -131,8 +129,8 @@ def _states(seen: Seen) -> Caution | None:
     if not seen.states_left_out:
         return None
     words = (
-        "Coefficients that use the order of the categories leave out the reserved states, which have no place in "
-        f"it: {seen.states_left_out} units have one."
+        "Coefficients that use the order of the categories leave out the reserved states, which are not part "
+        f"of it: {seen.states_left_out} units have one."
     )
     return Caution("states_left_out", words)
 

@@ -199,7 +199,6 @@ def _choices(used: set[str], options: Options, name: str) -> tuple[tuple[str, ..
     unknown = sorted(used - set(declared) - set(states))
     if unknown:
         where = f" in dimension {name}" if name else ""
-        raise FileError(
-            f"{unknown[0]!r} occurs{where} but is not among the categories given: {', '.join(declared)}."
-        )
+        known = ", ".join(declared)
+        raise FileError(f"{unknown[0]!r} occurs{where} but is not one of the given categories: {known}.")
     return declared, states

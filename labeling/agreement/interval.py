@@ -18,7 +18,7 @@ from labeling.agreement.ratings import FloatArray, Ratings
 
 DRAWS = 10_000
 # Resampled sizes and the sums made from them are held in blocks of about this many numbers.
-BLOCK = 4_000_000
+BLOCK = 300_000
 LEVEL = 0.95
 
 
@@ -40,7 +40,7 @@ def resampled_sizes(ratings: Ratings, draws: int, seed: int) -> Iterator[FloatAr
     Units with two or more answers are resampled. Units with one answer only, which no coefficient compares,
     stay as they are.
     """
-    random = np.random.RandomState(seed)
+    random = _stream(seed)
     drawn = ratings.answers >= 2
     sizes = ratings.sizes[drawn]
     n = int(sizes.sum())
@@ -51,6 +51,13 @@ def resampled_sizes(ratings: Ratings, draws: int, seed: int) -> Iterator[FloatAr
         if n:
             blocks[:, drawn] = random.multinomial(n, sizes / n, size=count)
         yield blocks
+
+
+def _stream(seed: int) -> np.random.RandomState:
+    """Start the stream of a seed; one of more than 32 bits goes in as its 32-bit words, lowest first."""
+    if seed < 2**32:
+        return np.random.RandomState(seed)
+    return np.random.RandomState([seed >> shift & 0xFFFFFFFF for shift in range(0, seed.bit_length(), 32)])
 
 
 def bootstrap(ratings: Ratings, families: Sequence[Family], *, draws: int = DRAWS, seed: int) -> Values:

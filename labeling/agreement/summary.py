@@ -160,9 +160,7 @@ class Summary:
     def warnings(self, statistics: Mapping[str, Statistic]) -> tuple[Caution, ...]:
         """Give what a reader must know before believing the numbers."""
         headline = statistics[self.plan.headline]
-        share = (
-            float(np.isnan(self._resamples[self.plan.headline]).mean()) if headline.value is not None else 0.0
-        )
+        undefined = float(np.isnan(self._resamples[self.plan.headline]).mean())
         uses = self._uses / len(self.data.coders)
         seen = Seen(
             n=self.n_both,
@@ -171,7 +169,7 @@ class Summary:
             uses=dict(zip(self.data.choices, uses.tolist(), strict=True)),
             constant=self._constant_coders(),
             statistics=statistics,
-            undefined_share=share,
+            undefined_share=undefined if headline.ci_low is not None else 0.0,
             states_left_out=self.plan.states_left_out,
             undefined_pairs=self._undefined_pairs(),
         )
