@@ -4,12 +4,17 @@ The broker is only a doorbell: lost or doubled messages change nothing, the data
 """
 
 import os
+import warnings
 
 from celery import Celery
+from celery.platforms import SecurityWarning
 from celery.signals import worker_ready, worker_shutting_down
 from celery.worker.consumer import Consumer
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotator.settings")
+
+# Meant for pickled messages, which can run code; ours are JSON, and containers often run as root.
+warnings.filterwarnings("ignore", "You're running the worker with superuser", category=SecurityWarning)
 
 app = Celery("annotator")
 app.config_from_object("django.conf:settings", namespace="CELERY")

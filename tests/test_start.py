@@ -1,0 +1,157 @@
+"""``manage.py start``, as ``make run`` runs it: real processes, killed in every way."""
+
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.installation import ROOT, Installation, fetch, is_alive, wait_until
+
+GUNICORN, CELERY = "gunicorn", "celery"
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory) -> Path:
+    """Data folder after the first start, with the demo study."""
+    installation = Installation(tmp_path_factory.mktemp("first"))
+    try:
+        installation.start("--demo", "--no-worker")
+    finally:
+        installation.stop()
+    return installation.folder
+
+
+@pytest.fixture
+def installation(prepared, tmp_path) -> Iterator[Installation]:
+    """An installation that was started once before."""
+    installation = Installation(Path(shutil.copytree(prepared, tmp_path / "data")))
+    yield installation
+    installation.stop()
+
+
+def worker_is_heard(installation: Installation) -> bool:
+    checked = subprocess.run(
+        installation.command("check", "--fail-level", "WARNING"),
+        cwd=ROOT,
+        env=installation.variables(),
+        capture_output=True,
+    )
+    return checked.returncode == 0
+
+
+def test_start_says_where_it_is_and_gives_a_link_to_each_of_the_demo(installation):
+    installation.start("--demo")
+    assert f"Ready: http://127.0.0.1:{installation.port}/\n" in installation.output
+    links = installation.links()
+    assert sorted(links) == ["ada", "ben", "lead"]
+    assert fetch(links["ada"])[0] == 200
+    assert fetch(links["ada"])[0] == 403
+    assert installation.get("/healthz") == (200, '{"status": "ok"}')
+    wait_until(lambda: worker_is_heard(installation))
+
+
+def test_the_second_start_takes_less_than_five_seconds(installation):
+    times = []
+    for _ in range(3):  # the best of three: other work may hold the machine up
+        installation.start("--demo")
+        installation.stop()
+        times.append(installation.seconds_to_ready)
+    assert min(times) < 5, times
+
+
+def test_a_killed_worker_starts_again(installation):
+    installation.start()
+    wait_until(lambda: installation.find(CELERY))
+    (worker,) = installation.find(CELERY)
+    worker.kill()
+    wait_until(lambda: installation.find(CELERY) not in ([], [worker]))
+    assert installation.get("/healthz")[0] == 200
+
+
+def test_killed_web_processes_start_again(installation):
+    installation.start("--no-worker")
+    for process in installation.find(GUNICORN):
+        process.kill()
+    wait_until(lambda: len(installation.find(GUNICORN)) == 3)
+    wait_until(lambda: installation.get("/healthz")[0] == 200)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_stopping_leaves_no_process(installation, number):
+    installation.start()
+    wait_until(lambda: installation.find(CELERY))
+    children = installation.children()
+    installation.process.send_signal(number)
+    assert installation.process.wait(20) == 0
+    assert not any(is_alive(child) for child in children)
+
+
+def test_killing_the_parent_leaves_no_process(installation):
+    installation.start()
+    wait_until(lambda: installation.find(CELERY))
+    children = installation.children()
+    installation.process.kill()
+    installation.process.wait()
+    wait_until(lambda: not any(is_alive(child) for child in children), seconds=10)
+
+
+def test_killing_make_leaves_no_process(installation):
+    installation.start("--stop-with-parent", through=("sh", "-c", '"$@"; exit', "make"))
+    children = installation.children()
+    assert len(children) >= 4
+    installation.process.kill()
+    installation.process.wait()
+    wait_until(lambda: not any(is_alive(child) for child in children), seconds=20)
+
+
+def test_a_taken_port_is_named_before_anything_is_done(tmp_path):
+    installation = Installation(tmp_path)
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", installation.port))
+        other.listen()
+        result = subprocess.run(
+            installation.command("start", "--port", str(installation.port)),
+            cwd=ROOT,
+            env=installation.variables(),
+            capture_output=True,
+            text=True,
+        )
+    assert result.returncode == 1
+    assert f"choose another port: python manage.py start --port {installation.port + 1}" in result.stderr
+    assert not (tmp_path / "intercoder.sqlite3").exists()
+
+
+def test_listening_for_others_needs_a_name_to_be_found_under(tmp_path):
+    installation = Installation(tmp_path)
+    result = subprocess.run(
+        installation.command("start", "--host", "0.0.0.0"),  # noqa: S104 - it must refuse to
+        cwd=ROOT,
+        env=installation.variables(),
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 1
+    assert "PUBLIC_URL=http://" in result.stderr
+
+
+@pytest.mark.soak
+def test_a_hundred_kills_lose_no_process_and_leave_none(installation):
+    chance = random.Random(20261130)  # noqa: S311 - repeatable, not secret
+    installation.start()
+    seen = installation.children()
+    for _ in range(100):
+        victim = chance.choice(installation.children())
+        victim.kill()
+        time.sleep(chance.uniform(0.05, 1.0))
+        seen += installation.children()
+    wait_until(lambda: installation.find(CELERY) and len(installation.find(GUNICORN)) == 3, seconds=120)
+    wait_until(lambda: installation.get("/healthz")[0] == 200)
+    installation.process.terminate()
+    installation.process.wait(20)
+    wait_until(lambda: not any(is_alive(process) for process in seen), seconds=10)
