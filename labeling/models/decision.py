@@ -1,6 +1,6 @@
 """From the coders' answers to one: disagreements, proposals, the decision and the talk about it."""
 
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
 from django.db import models
 from django.db.models import Q
@@ -24,7 +24,10 @@ class DisagreementReason(models.TextChoices):
     OTHER = "other", "Other"
 
 
-class SettledQuerySet(models.QuerySet[models.Model]):
+R = TypeVar("R", bound=models.Model)
+
+
+class SettledQuerySet(models.QuerySet[R]):
     """Rows that hang on a unit of a round and are shown only once it is closed."""
 
     def visible_to(self, member: Membership) -> Self:
@@ -45,10 +48,12 @@ class Answer(Row):
     rationale = models.TextField(blank=True)
     disagreement_reason = models.TextField(choices=DisagreementReason.choices, blank=True)
 
-    objects = SettledQuerySet.as_manager()
-
     class Meta:
         abstract = True
+
+
+class DecisionQuerySet(SettledQuerySet["Decision"]):
+    """Decisions, open ones included."""
 
 
 class Decision(Answer):
@@ -89,6 +94,8 @@ class Decision(Answer):
     escalated_at = models.DateTimeField(null=True, blank=True)
     version = models.PositiveIntegerField(default=0)
 
+    objects = DecisionQuerySet.as_manager()
+
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(fields=("round_unit", "dimension"), name="decision_unit_dimension"),
@@ -127,12 +134,18 @@ class DecisionVersion(Row):
         return f"version {self.version} of {self.decision_id}"
 
 
+class DecisionProposalQuerySet(SettledQuerySet["DecisionProposal"]):
+    """What coders proposed, also what they proposed before."""
+
+
 class DecisionProposal(Answer):
     """What one coder proposes; the latest of each coder counts. Append-only."""
 
     by = models.ForeignKey(Membership, on_delete=models.RESTRICT, related_name="+")
     escalate = models.BooleanField(default=False)
     at = models.DateTimeField()
+
+    objects = DecisionProposalQuerySet.as_manager()
 
     class Meta:
         indexes: ClassVar = [
@@ -143,6 +156,10 @@ class DecisionProposal(Answer):
         return f"proposal of {self.by_id} on {self.dimension}"
 
 
+class CommentQuerySet(SettledQuerySet["Comment"]):
+    """The discussion."""
+
+
 class Comment(Row):
     round_unit = models.ForeignKey(RoundUnit, on_delete=models.CASCADE, related_name="comments")
     dimension = BytewiseTextField(blank=True)
@@ -150,7 +167,7 @@ class Comment(Row):
     text = models.TextField()
     mentions = models.ManyToManyField(Membership, related_name="+", blank=True)
 
-    objects = SettledQuerySet.as_manager()
+    objects = CommentQuerySet.as_manager()
 
     class Meta:
         ordering = ("id",)

@@ -1,8 +1,10 @@
 """Studies of a user, their counts, and the events a member may see."""
 
 from django.db.models import Count, Q, QuerySet
+from django.utils import timezone
 
-from labeling.models import Event, Membership, Notice, Role, Round, Study, User
+from labeling.errors import InvalidInputError
+from labeling.models import Event, Invitation, Membership, Notice, Role, Round, Study, User
 
 
 def own_memberships(user: User) -> QuerySet[Membership]:
@@ -12,6 +14,11 @@ def own_memberships(user: User) -> QuerySet[Membership]:
         .select_related("study")
         .order_by("-study_id")
     )
+
+
+def deleted_studies(user: User) -> QuerySet[Study]:
+    """What the user deleted and can still bring back."""
+    return Study.objects.filter(deleted_by=user, deleted_at__isnull=False).order_by("purge_at")
 
 
 def study_progress(study: Study) -> dict[str, int]:
@@ -48,3 +55,21 @@ def own_notices(user: User) -> QuerySet[Notice]:
     return Notice.objects.filter(
         member__user=user, member__left_at__isnull=True, member__study__deleted_at__isnull=True
     ).select_related("member__study")
+
+
+def open_invitations(study: Study) -> QuerySet[Invitation]:
+    """Invitations whose address still works."""
+    return study.invitations.filter(
+        used_at__isnull=True, revoked_at__isnull=True, expires_at__gt=timezone.now()
+    ).order_by("expires_at")
+
+
+def find_account(name: str) -> User:
+    """The account with this user name or e-mail. Raises InvalidInputError that says how to invite instead."""
+    named = Q(email__iexact=name) if "@" in name else Q(username=name)
+    found = User.objects.filter(named, is_active=True).order_by("pk").first()
+    if found is None:
+        raise InvalidInputError(
+            {"username": [f"There is no account {name}. Send an invitation link instead."]}
+        )
+    return found

@@ -22,6 +22,7 @@ from labeling.api.serializers.studies import (
 )
 from labeling.errors import InvalidInputError
 from labeling.models import Invitation, Membership, Role, Study, User
+from labeling.selectors.studies import find_account
 from labeling.services import members
 
 
@@ -39,7 +40,7 @@ class MemberList(ApiView):
         kind = Membership.Kind(body.get("kind", Membership.Kind.PERSON))
         member = members.add_member(
             study=study,
-            user=find_user(body) if kind == Membership.Kind.PERSON else None,
+            user=_account(body) if kind == Membership.Kind.PERSON else None,
             role=body.get("role", Role.CODER) if kind == Membership.Kind.PERSON else "",
             by=lead,
             pseudonym=body.get("pseudonym"),
@@ -49,16 +50,11 @@ class MemberList(ApiView):
         return Response(MemberOutput(member).data, status=201)
 
 
-def find_user(body: dict[str, Any]) -> User:
-    """The account named by user name or e-mail. Raises InvalidInputError that says how to invite instead."""
-    field = "username" if body.get("username") else "email"
-    value = body.get(field)
-    if not value:
+def _account(body: dict[str, Any]) -> User:
+    name = body.get("username") or body.get("email")
+    if not name:
         raise InvalidInputError({"username": ["Give a username or an email."]})
-    found = User.objects.filter(is_active=True, **{field: value}).order_by("pk").first()
-    if found is None:
-        raise InvalidInputError({field: [f"There is no account {value}. Send an invitation link instead."]})
-    return found
+    return find_account(name)
 
 
 class MemberDetail(ApiView):

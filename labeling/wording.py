@@ -1,0 +1,58 @@
+"""Events and notices in words. Verbs are data; these are the sentences pages show for them."""
+
+from labeling.models import Event, Notice
+
+EVENTS = {
+    "agreement.stored": "stored the agreement of",
+    "codebook.changed": "changed the draft of",
+    "codebook.frozen": "froze",
+    "comment.added": "wrote about",
+    "decision.escalated": "asked an adjudicator about",
+    "decision.made": "decided",
+    "decision.reopened": "reopened the decision on",
+    "invitation.made": "made an invitation",
+    "invitation.revoked": "withdrew an invitation",
+    "member.added": "joined the study or added a member",
+    "member.changed": "changed a member",
+    "member.returned": "came back to the study",
+    "study.changed": "changed the settings",
+    "study.created": "made the study",
+    "study.deleted": "deleted the study",
+    "study.restored": "brought the study back",
+}
+NOTICES = {
+    "mentioned": "You were mentioned in the discussion of",
+    "round.opened": "Opened for coding:",
+    "round.closed": "Closed:",
+    "round.reopened": "Opened again:",
+    "decision.proposed": "A proposal waits for you:",
+    "decision.escalated": "A decision waits for you:",
+    "assignment.returned": "Returned to you:",
+}
+# Objects that a sentence names already, or that have no name to print.
+UNNAMED = {"invitation", "member", "study"}
+
+
+def event_text(event: Event) -> str:
+    """What somebody did, without who: "froze codebook v2"."""
+    verb = EVENTS.get(event.verb) or _plain(event.verb)
+    return f"{verb} {_object(event.object)}".strip()
+
+
+def notice_text(notice: Notice) -> str:
+    """What happened, as the inbox says it."""
+    return f"{NOTICES.get(notice.verb) or _plain(notice.verb).capitalize()} {_object(notice.object)}".strip()
+
+
+def _plain(verb: str) -> str:
+    """Say a verb that has no sentence: sample.topped_up as topped up."""
+    return verb.rsplit(".", 1)[-1].replace("_", " ")
+
+
+def _object(named: str) -> str:
+    kind, _, name = named.partition(":")
+    if kind in UNNAMED or not name:
+        return ""
+    if kind == "codebook":
+        return f"codebook v{name}"
+    return name if kind == "unit" else f"{kind} {name}"
