@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.db.models.functions import Coalesce
 
 from labeling.errors import RoundStateError
 from labeling.models import (
@@ -201,10 +202,9 @@ def _answers(
     for labels in names.of_concept.values():
         of_concept |= labels
     picks = AnnotationCategory.objects.filter(annotation__submission__in=last)
-    for annotation, concept, code, proposed in picks.values_list(
-        "annotation", "category__concept", "category__code", "proposal__concept"
-    ):
-        chosen[annotation].add(of_concept.get(proposed if concept is None else concept, code))
+    picks = picks.annotate(concept=Coalesce("category__concept", "proposal__concept"))
+    for annotation, concept, code in picks.values_list("annotation", "concept", "category__code"):
+        chosen[annotation].add(of_concept.get(concept, code))
     said: dict[int, dict[str, Said]] = defaultdict(dict)
     rows = Annotation.objects.filter(submission__in=last, dimension__key__in=kinds)
     for pk, submission, key, state, text in rows.values_list(

@@ -20,6 +20,7 @@ from labeling.models import (
     RoundUnit,
     Submission,
 )
+from labeling.models.decision import SettledQuerySet
 
 Type = Decision.Type
 QUEUED = (Type.DISAGREED, Type.ONE_SIDED, Type.EXCLUDED, Type.WAITING)
@@ -94,9 +95,9 @@ class Disagreement:
         return self.decision.version
 
 
-def open_decisions(coding_round: Round) -> "QuerySet[Decision]":
+def open_decisions(coding_round: Round) -> "SettledQuerySet[Decision]":
     """What still has to be decided before the round can be finished."""
-    return Decision.objects.filter(round_unit__round=coding_round, how="")  # type: ignore[return-value]
+    return Decision.objects.filter(round_unit__round=coding_round, how="")
 
 
 def coders_of(round_unit: RoundUnit) -> list[Membership]:
@@ -132,7 +133,7 @@ def queued_decisions(
     cell: str | None = None,
     repository: str | None = None,
     decided: bool | None = None,
-) -> "QuerySet[Decision]":
+) -> "SettledQuerySet[Decision]":
     """What was or is in the queue of a closed round, as far as the member may see it, by unit."""
     rows = Decision.objects.filter(round_unit__round=coding_round, type__in=QUEUED).visible_to(member)
     if type is not None:
@@ -150,9 +151,7 @@ def queued_decisions(
     rows = rows.select_related(
         "round_unit__round__study", "round_unit__unit__issue", "decided_by__user", "recorded_by__user"
     )
-    return rows.prefetch_related("categories", "category_proposals").order_by(  # type: ignore[return-value]
-        "round_unit__unit__ref", "pk"
-    )
+    return rows.prefetch_related("categories", "category_proposals").order_by("round_unit__unit__ref", "pk")
 
 
 def _coded_by(coding_round: Round, coder: int) -> "QuerySet[RoundUnit]":

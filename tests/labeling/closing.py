@@ -2,12 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 
-
 from labeling.models import Membership, Round
 from labeling.services.agreement import store_agreement
 from labeling.services.reconciliation import open_reconciliation
-from tests.factories import assignment_of, make_codebook, make_dimension, make_member, make_round, make_study
-from tests.factories import make_submission
+from tests.factories import (
+    assignment_of,
+    make_codebook,
+    make_dimension,
+    make_member,
+    make_round,
+    make_study,
+    make_submission,
+)
 
 #: By coder: an answer in ``symptom`` for each unit; None: nothing handed in; ``-reason``: excluded.
 Answers = Mapping[str, Sequence[str | None]]

@@ -1,10 +1,13 @@
 """From the coders' answers to one decision."""
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 from django.core.exceptions import PermissionDenied
-
+from django.db import connection
+from django.urls import reverse
 
 from labeling.errors import DecisionError, InvalidInputError, RoundStateError, StaleVersionError
 from labeling.models import (
@@ -217,3 +220,426 @@ def test_an_adjudicator_who_answers_first_is_dealt_the_units_to_decide():
     dealt = Assignment.objects.get(coder=adjudicator)
     assert dealt.purpose == Assignment.Purpose.ADJUDICATION
     assert dealt.round_unit == coding_round.round_units.order_by("pk")[1]
+
+
+# Together
+
+
+@pytest.fixture
+def disagreed():
+    return close(coded_round({"ada": ["crash", "crash"], "ben": ["hang", "hang"]}))
+
+
+def test_equal_proposals_of_all_coders_decide(disagreed):
+    propose(disagreed, "ada", "hang", rationale="It never came back.")
+    assert decision_at(disagreed).is_open
+    propose(disagreed, "ben", "hang", disagreement_reason="misread")
+    row = decision_at(disagreed)
+    assert (row.how, codes(row), row.version) == ("discussed", ["hang"], 1)
+    assert row.decided_by == coder(disagreed, "ben")
+    assert (row.rationale, row.disagreement_reason) == ("It never came back.", "misread")
+    assert decision_at(disagreed, 1).is_open
+
+
+def test_a_differing_proposal_withdraws_the_confirmation(disagreed):
+    propose(disagreed, "ada", "hang")
+    propose(disagreed, "ada", "crash")
+    propose(disagreed, "ben", "hang")
+    assert decision_at(disagreed).is_open
+    propose(disagreed, "ben", "crash")
+    assert codes(decision_at(disagreed)) == ["crash"]
+
+
+def test_only_the_units_coders_propose(disagreed):
+    outsider = make_member(disagreed.study)
+    round_unit = disagreed.round_units.order_by("pk")[0]
+    with pytest.raises(PermissionDenied):
+        propose_decision(round_unit=round_unit, dimension="symptom", by=outsider, answer=CRASH)
+    assert not DecisionProposal.objects.exists()
+
+
+def test_the_other_coders_get_a_notice(disagreed):
+    propose(disagreed, "ada", "hang")
+    notice = Notice.objects.get()
+    assert notice.member == coder(disagreed, "ben")
+    assert notice.verb == "decision.proposed"
+    unit = disagreed.round_units.order_by("pk")[0].unit_id
+    where = [disagreed.study.slug, disagreed.number, unit, "symptom"]
+    assert notice.url == reverse("labeling:reconciliation-detail", args=where)
+
+
+def test_escalating_puts_a_unit_before_an_adjudicator(disagreed):
+    adjudicator = make_member(disagreed.study, role=Role.ADJUDICATOR)
+    with pytest.raises(PermissionDenied):
+        decide(disagreed, adjudicator, HANG)
+    propose(disagreed, "ada", "", answer=None, escalate=True)
+    assert Notice.objects.filter(member=adjudicator, verb="decision.escalated").exists()
+    row = decide(disagreed, adjudicator, HANG, rationale="Stuck in a loop.")
+    assert (row.how, row.decided_by, row.recorded_by) == ("adjudicated", adjudicator, None)
+
+
+def test_a_lead_takes_the_minutes(disagreed):
+    lead = lead_of(disagreed.study)
+    row = decide(disagreed, lead, HANG)
+    assert (row.how, row.decided_by, row.recorded_by) == ("discussed", None, lead)
+    with pytest.raises(DecisionError):
+        decide(disagreed, lead, HANG, place=1, how="adjudicated")
+
+
+def test_a_coder_records_nothing(disagreed):
+    with pytest.raises(PermissionDenied):
+        decide(disagreed, coder(disagreed, "ada"), HANG)
+
+
+def test_a_required_rationale_may_be_that_of_whoever_proposed():
+    coding_round = close(coded_round({"ada": ["crash"], "ben": ["hang"]}, rationale_required=True))
+    with pytest.raises(InvalidInputError):
+        propose(coding_round, "ada", "crash")
+    propose(coding_round, "ada", "crash", rationale="There is a core dump.")
+    propose(coding_round, "ben", "crash")
+    assert decision_at(coding_round).rationale == "There is a core dump."
+
+
+# Adjudicator and lead
+
+
+@pytest.mark.parametrize(("mode", "role"), [("adjudicator", Role.ADJUDICATOR), ("lead", Role.LEAD)])
+def test_who_decides_is_a_setting_of_the_round(mode, role):
+    study = make_study()
+    judge = make_member(study, role=role)
+    coding_round = close(coded_round({"ada": ["crash"], "ben": ["hang"]}, study=study, decide=mode))
+    propose(coding_round, "ada", "hang")
+    propose(coding_round, "ben", "hang")
+    assert decision_at(coding_round).is_open
+    row = decide(coding_round, judge, CRASH)
+    assert (row.how, row.decided_by, codes(row)) == ("adjudicated", judge, ["crash"])
+
+
+def test_a_lead_may_note_a_discussion_in_a_round_a_lead_decides():
+    coding_round = close(coded_round({"ada": ["crash"], "ben": ["hang"]}, decide=Round.Decide.LEAD))
+    row = decide(coding_round, lead_of(coding_round.study), CRASH, how="discussed")
+    assert (row.how, row.recorded_by) == ("discussed", lead_of(coding_round.study))
+
+
+@pytest.mark.parametrize(
+    ("answer", "field"),
+    [
+        (Answer(categories=("nonsense",)), "categories"),
+        (Answer(categories=("runtime",)), "categories"),
+        (Answer(categories=("crash", "hang")), "categories"),
+        (Answer(), "categories"),
+        (Answer(state="not_asked"), "state"),
+    ],
+)
+def test_a_decision_is_an_answer_the_codebook_allows(disagreed, answer, field):
+    with pytest.raises(InvalidInputError) as refused:
+        decide(disagreed, lead_of(disagreed.study), answer)
+    assert set(refused.value.errors) == {field}
+    assert decision_at(disagreed).is_open
+
+
+def test_unclear_can_be_the_decision(disagreed):
+    assert decide(disagreed, lead_of(disagreed.study), Answer(state="unclear")).state == "unclear"
+
+
+# Versions
+
+
+def test_the_second_of_two_deciders_sees_the_first_decision(disagreed):
+    lead = lead_of(disagreed.study)
+    decide(disagreed, lead, HANG)
+    with pytest.raises(StaleVersionError) as refused:
+        decide(disagreed, lead, CRASH)
+    both = refused.value.extra["conflicts"]["decision"]
+    assert both["yours"]["categories"] == ["crash"]
+    assert both["theirs"]["categories"] == ["hang"]
+    assert codes(decision_at(disagreed)) == ["hang"]
+
+
+def test_a_reopened_decision_keeps_what_it_said(disagreed):
+    lead = lead_of(disagreed.study)
+    decide(disagreed, lead, HANG, rationale="It waits.")
+    row = reopen_decision(decision=decision_at(disagreed), reason="New log", by=lead)
+    assert row.is_open
+    assert codes(row) == []
+    kept = row.versions.get()
+    assert (kept.version, kept.reason, kept.by) == (1, "New log", lead)
+    assert kept.said["categories"] == ["hang"]
+    assert kept.said["rationale"] == "It waits."
+    assert decide(disagreed, lead, CRASH, version=1).version == 2
+
+
+def test_an_agreed_decision_stays_open_when_it_was_reopened():
+    coding_round = close(coded_round({"ada": ["crash", "-duplicate"], "ben": ["crash", "crash"]}))
+    lead = lead_of(coding_round.study)
+    reopen_decision(decision=decision_at(coding_round), reason="Both misread", by=lead)
+    assert decision_at(coding_round).is_open
+    decide(coding_round, lead, HANG, version=1)
+    assert codes(decision_at(coding_round)) == ["hang"]
+
+
+def test_proposals_before_a_reopening_no_longer_count(disagreed):
+    propose(disagreed, "ada", "hang")
+    propose(disagreed, "ben", "hang")
+    reopen_decision(decision=decision_at(disagreed), reason="Again", by=coder(disagreed, "ada"))
+    propose(disagreed, "ada", "hang")
+    assert decision_at(disagreed).is_open
+
+
+def test_reopening_a_decision_of_a_finished_round_makes_it_reconcile_again(disagreed):
+    lead = lead_of(disagreed.study)
+    for place in (0, 1):
+        decide(disagreed, lead, HANG, place=place)
+    disagreed.move_to(Round.State.RECONCILED)
+    with pytest.raises(RoundStateError):
+        decide(disagreed, lead, CRASH, version=1)
+    reopen_decision(decision=decision_at(disagreed), reason="Again", by=lead)
+    disagreed.refresh_from_db()
+    assert disagreed.state == Round.State.CLOSED
+
+
+def test_reopening_needs_a_reason(disagreed):
+    decide(disagreed, lead_of(disagreed.study), HANG)
+    with pytest.raises(InvalidInputError):
+        reopen_decision(decision=decision_at(disagreed), reason=" ", by=lead_of(disagreed.study))
+
+
+def test_a_decided_unit_is_not_decided_again_without_reopening(disagreed):
+    decide(disagreed, lead_of(disagreed.study), HANG)
+    with pytest.raises(DecisionError):
+        decide(disagreed, lead_of(disagreed.study), CRASH, version=1)
+
+
+# Exclusion and conditions
+
+
+@pytest.fixture
+def half_excluded():
+    return close(coded_round({"ada": ["-duplicate"], "ben": ["crash"]}))
+
+
+def test_dimensions_wait_for_the_exclusion(half_excluded):
+    with pytest.raises(DecisionError, match="excluded"):
+        decide(half_excluded, lead_of(half_excluded.study), CRASH)
+
+
+def test_an_excluded_unit_is_excluded_in_every_dimension(half_excluded):
+    decide(half_excluded, lead_of(half_excluded.study), EXCLUDE, dimension=UNIT)
+    assert decision_at(half_excluded, dimension=UNIT).exclude_reason == "duplicate"
+    assert decision_at(half_excluded).how == "excluded"
+
+
+def test_a_kept_unit_is_one_sided_in_the_others(half_excluded):
+    lead = lead_of(half_excluded.study)
+    decide(half_excluded, lead, KEEP, dimension=UNIT)
+    row = decision_at(half_excluded)
+    assert (row.type, row.how, row.waits_for, row.cell) == ("one_sided", "", "", "crash")
+    assert codes(decide(half_excluded, lead, CRASH)) == ["crash"]
+
+
+def test_coders_settle_an_exclusion_together(half_excluded):
+    for name in ("ada", "ben"):
+        propose(half_excluded, name, "", dimension=UNIT, answer=KEEP)
+    assert decision_at(half_excluded, dimension=UNIT).how == "discussed"
+    assert decision_at(half_excluded).type == "one_sided"
+
+
+def test_reopening_an_exclusion_makes_the_dimensions_wait_again(half_excluded):
+    lead = lead_of(half_excluded.study)
+    decide(half_excluded, lead, EXCLUDE, dimension=UNIT)
+    with pytest.raises(DecisionError, match="follows"):
+        reopen_decision(decision=decision_at(half_excluded), reason="No", by=lead)
+    reopen_decision(decision=decision_at(half_excluded, dimension=UNIT), reason="Not one", by=lead)
+    assert decision_at(half_excluded).waits_for == UNIT
+    decide(half_excluded, lead, KEEP, dimension=UNIT, version=1)
+    assert decision_at(half_excluded).is_open
+    assert decision_at(half_excluded).waits_for == ""
+
+
+def test_an_exclusion_needs_a_reason_of_the_study(half_excluded):
+    answer = Answer(excluded=True, reason="boring")
+    with pytest.raises(InvalidInputError, match="duplicate"):
+        decide(half_excluded, lead_of(half_excluded.study), answer, dimension=UNIT)
+
+
+@pytest.fixture
+def conditional():
+    """The coders differ on ``symptom``; ``detail`` is asked of crashes and hangs only."""
+    study = make_study()
+    conditional_codebook(study)
+    coding_round = coded_round({"ada": [], "ben": []}, study=study, units=4)
+    answers = {
+        "ada": [("crash", "abort"), ("crash", "abort"), ("warning", None), ("crash", "abort")],
+        "ben": [("warning", None), ("hang", "segfault"), ("warning", None), ("hang", "abort")],
+    }
+    for name, said in answers.items():
+        for place, (symptom, detail) in enumerate(said):
+            assignment = assignment_of(coding_round, coder(coding_round, name), place)
+            make_submission(assignment, {"symptom": symptom, "detail": detail or "state:not_asked"})
+    return close(coding_round)
+
+
+def test_a_conditional_dimension_waits_for_its_condition(conditional):
+    rows = decisions_of(conditional, "detail")
+    assert [row.type for row in rows] == ["waiting", "disagreed", "agreed", "agreed"]
+    assert [row.waits_for for row in rows] == ["symptom", "symptom", "", "symptom"]
+    assert [row.how for row in rows] == ["", "", "derived", ""]
+    assert rows[2].state == "not_asked"
+    numbers = AgreementReport.objects.get(round=conditional).payload["dimensions"][1]
+    assert numbers["conditional"]
+    assert numbers["n_both"] * (1 - numbers["observed"]["value"]) == 1
+    assert numbers["left_out"] == {"asked_of_one": 1, "not_asked": 1}
+
+
+def test_a_question_that_is_not_asked_after_all_is_derived(conditional):
+    lead = lead_of(conditional.study)
+    for place in (0, 1):
+        decide(conditional, lead, Answer(categories=("warning",)), place=place)
+    assert [row.how for row in decisions_of(conditional, "detail")] == ["derived", "derived", "derived", ""]
+
+
+def test_a_question_that_was_asked_of_one_is_one_sided(conditional):
+    decide(conditional, lead_of(conditional.study), CRASH)
+    row = decision_at(conditional, dimension="detail")
+    assert (row.type, row.how, row.waits_for) == ("one_sided", "", "")
+
+
+def test_an_answer_both_gave_stands_once_its_condition_is_decided(conditional):
+    decide(conditional, lead_of(conditional.study), HANG, place=3)
+    row = decision_at(conditional, 3, "detail")
+    assert (row.type, row.how, codes(row)) == ("agreed", "agreed", ["abort"])
+
+
+def test_a_new_decision_on_the_condition_overrules_what_followed(conditional):
+    lead = lead_of(conditional.study)
+    decide(conditional, lead, HANG, place=3)
+    reopen_decision(decision=decision_at(conditional, 3), reason="No", by=lead)
+    assert decision_at(conditional, 3, "detail").waits_for == "symptom"
+    decide(conditional, lead, Answer(categories=("warning",)), place=3, version=1)
+    row = decision_at(conditional, 3, "detail")
+    assert (row.how, row.state, codes(row)) == ("derived", "not_asked", [])
+    assert row.versions.get().said["categories"] == ["abort"]
+
+
+# Many at once, notes and talk
+
+
+def test_a_cell_is_decided_in_one_go():
+    coding_round = close(
+        coded_round({"ada": ["crash", "hang", "crash"], "ben": ["hang", "crash", "warning"]})
+    )
+    lead = lead_of(coding_round.study)
+    decided = decide_cell(
+        coding_round=coding_round,
+        dimension="symptom",
+        cell="crash|hang",
+        answer=HANG,
+        rationale="v1 had no rule",
+        by=lead,
+    )
+    assert decided == 2
+    assert Counter(row.how for row in decisions_of(coding_round)) == {"discussed": 2, "": 1}
+    with pytest.raises(DecisionError):
+        decide_cell(
+            coding_round=coding_round,
+            dimension="symptom",
+            cell="crash|hang",
+            answer=HANG,
+            rationale="",
+            by=lead,
+        )
+
+
+def test_an_unclear_definition_leaves_a_note_in_the_codebook_draft(disagreed):
+    lead = lead_of(disagreed.study)
+    decide(disagreed, lead, HANG, disagreement_reason="definition_unclear", rationale="Both fit.")
+    draft = disagreed.study.codebooks.get(frozen_at__isnull=True)
+    ref = disagreed.round_units.order_by("pk")[0].unit.ref
+    assert draft.note == f"Definition unclear: symptom, crash or hang ({ref}, round 1): Both fit."
+    decide(disagreed, lead, HANG, place=1, disagreement_reason="definition_unclear")
+    draft.refresh_from_db()
+    assert draft.note.count("\n") == 1
+
+
+def test_an_unknown_reason_is_refused(disagreed):
+    with pytest.raises(InvalidInputError):
+        propose(disagreed, "ada", "hang", disagreement_reason="tired")
+
+
+def test_units_are_discussed_only_after_close():
+    coding_round = coded_round({"ada": ["crash"], "ben": ["hang"]})
+    round_unit = RoundUnit.objects.select_related("round", "unit").get(round=coding_round)
+    with pytest.raises(RoundStateError):
+        add_comment(round_unit=round_unit, by=coder(coding_round, "ada"), text="What do you think?")
+    close(coding_round)
+    round_unit.refresh_from_db()
+    make_member(coding_round.study, user="cleo")
+    add_comment(round_unit=round_unit, by=coder(coding_round, "ada"), text="@ben and @cleo, look.")
+    told = set(Notice.objects.values_list("member__user__username", "verb"))
+    assert told == {("ben", "comment.mentioned"), ("cleo", "comment.mentioned")}
+
+
+def test_observers_do_not_discuss(disagreed):
+    observer = make_member(disagreed.study, role=Role.OBSERVER)
+    round_unit = disagreed.round_units.order_by("pk")[0]
+    with pytest.raises(PermissionDenied):
+        add_comment(round_unit=round_unit, by=observer, text="I saw that.")
+
+
+def test_an_open_round_takes_no_decision():
+    coding_round = coded_round({"ada": ["crash"], "ben": ["hang"]})
+    with pytest.raises(RoundStateError):
+        propose(coding_round, "ada", "crash")
+
+
+# What stays as it was
+
+
+def stored_numbers():
+    return [
+        bytes(repr(row), "utf-8") for row in AgreementReport.objects.order_by("pk").values_list("payload")
+    ]
+
+
+def handed_in():
+    return [
+        list(model.objects.order_by("pk").values_list())
+        for model in (Submission, Annotation, AnnotationCategory)
+    ]
+
+
+def test_no_decision_changes_a_report_or_an_annotation(half_excluded):
+    before = stored_numbers(), handed_in()
+    lead = lead_of(half_excluded.study)
+    decide(half_excluded, lead, KEEP, dimension=UNIT)
+    decide(half_excluded, lead, CRASH)
+    reopen_decision(decision=decision_at(half_excluded), reason="Again", by=lead)
+    decide(half_excluded, lead, HANG, version=1)
+    assert (stored_numbers(), handed_in()) == before
+
+
+def test_an_unread_close_can_be_taken_back(disagreed):
+    undo_opening(disagreed)
+    assert not Decision.objects.exists()
+    assert not AgreementReport.objects.exists()
+    assert disagreed.reconciliation_opened_at is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_decide_at_once_one_decides(disagreed):
+    lead = lead_of(disagreed.study)
+    together = Barrier(2)
+
+    def attempt(answer: Answer) -> str:
+        together.wait(timeout=10)
+        try:
+            return ",".join(codes(decide(disagreed, lead, answer)))
+        except StaleVersionError as stale:
+            return "stale, " + ",".join(stale.extra["conflicts"]["decision"]["theirs"]["categories"])
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as threads:
+        outcomes = sorted(threads.map(attempt, [CRASH, HANG]))
+    assert outcomes in (["crash", "stale, crash"], ["hang", "stale, hang"])
+    assert decision_at(disagreed).version == 1
