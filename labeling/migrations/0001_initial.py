@@ -12,1074 +12,2289 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Annotation',
+            name="Annotation",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('state', models.TextField(choices=[('coded', 'Coded'), ('unclear', 'Unclear'), ('not_applicable', 'Not applicable'), ('not_asked', 'Not asked')], default='coded')),
-                ('text', models.TextField(blank=True)),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "state",
+                    models.TextField(
+                        choices=[
+                            ("coded", "Coded"),
+                            ("unclear", "Unclear"),
+                            ("not_applicable", "Not applicable"),
+                            ("not_asked", "Not asked"),
+                        ],
+                        default="coded",
+                    ),
+                ),
+                ("text", models.TextField(blank=True)),
             ],
         ),
         migrations.CreateModel(
-            name='Codebook',
+            name="Codebook",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('version', models.PositiveIntegerField()),
-                ('frozen_at', models.DateTimeField(blank=True, null=True)),
-                ('note', models.TextField(blank=True)),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("version", models.PositiveIntegerField()),
+                ("frozen_at", models.DateTimeField(blank=True, null=True)),
+                ("note", models.TextField(blank=True)),
             ],
             options={
-                'ordering': ('version',),
+                "ordering": ("version",),
             },
         ),
         migrations.CreateModel(
-            name='Heartbeat',
+            name="Heartbeat",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('worker', labeling.models.base.BytewiseTextField(unique=True)),
-                ('at', models.DateTimeField()),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("worker", labeling.models.base.BytewiseTextField(unique=True)),
+                ("at", models.DateTimeField()),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='Sample',
+            name="Sample",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('method', models.TextField(choices=[('random', 'Simple random'), ('stratified', 'Stratified'), ('all', 'All'), ('list', 'A list')], default='random')),
-                ('size', models.PositiveIntegerField()),
-                ('confidence', models.FloatField(blank=True, null=True)),
-                ('margin', models.FloatField(blank=True, null=True)),
-                ('strata', models.TextField(blank=True, help_text='The field, or the expression of fields, that makes the strata.')),
-                ('allocation', models.JSONField(default=dict, help_text='{"kind": proportional|equal|given, "sizes": {stratum: n}}')),
-                ('seed', models.BigIntegerField()),
-                ('filters', models.JSONField(default=dict)),
-                ('rules_version', models.PositiveIntegerField(default=0)),
-                ('frame', models.BinaryField(help_text='Key and stratum of every eligible issue, packed by sampling.frame.')),
-                ('frame_hash', models.TextField()),
-                ('frame_size', models.PositiveIntegerField()),
-                ('state', models.TextField(choices=[('preparing', 'Preparing'), ('frozen', 'Frozen')], default='preparing')),
-                ('prepared', models.PositiveIntegerField(default=0)),
-                ('problems', models.JSONField(default=list)),
-                ('frozen_at', models.DateTimeField(blank=True, null=True)),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "method",
+                    models.TextField(
+                        choices=[
+                            ("random", "Simple random"),
+                            ("stratified", "Stratified"),
+                            ("all", "All"),
+                            ("list", "A list"),
+                        ],
+                        default="random",
+                    ),
+                ),
+                ("size", models.PositiveIntegerField()),
+                ("confidence", models.FloatField(blank=True, null=True)),
+                ("margin", models.FloatField(blank=True, null=True)),
+                (
+                    "strata",
+                    models.TextField(
+                        blank=True, help_text="The field, or the expression of fields, that makes the strata."
+                    ),
+                ),
+                (
+                    "allocation",
+                    models.JSONField(
+                        default=dict, help_text='{"kind": proportional|equal|given, "sizes": {stratum: n}}'
+                    ),
+                ),
+                ("seed", models.BigIntegerField()),
+                ("filters", models.JSONField(default=dict)),
+                ("rules_version", models.PositiveIntegerField(default=0)),
+                (
+                    "frame",
+                    models.BinaryField(
+                        help_text="Key and stratum of every eligible issue, packed by sampling.frame."
+                    ),
+                ),
+                ("frame_hash", models.TextField()),
+                ("frame_size", models.PositiveIntegerField()),
+                (
+                    "state",
+                    models.TextField(
+                        choices=[("preparing", "Preparing"), ("frozen", "Frozen")], default="preparing"
+                    ),
+                ),
+                ("prepared", models.PositiveIntegerField(default=0)),
+                ("problems", models.JSONField(default=list)),
+                ("frozen_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
-                'ordering': ('id',),
+                "ordering": ("id",),
             },
         ),
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('is_staff', models.BooleanField(default=False, help_text='Designates whether the user can log into this admin site.', verbose_name='staff status')),
-                ('is_active', models.BooleanField(default=True, help_text='Designates whether this user should be treated as active. Unselect this instead of deleting accounts.', verbose_name='active')),
-                ('date_joined', models.DateTimeField(default=django.utils.timezone.now, verbose_name='date joined')),
-                ('username', labeling.models.base.BytewiseTextField(error_messages={'unique': 'This user name is taken. Choose another one.'}, unique=True, validators=[django.contrib.auth.validators.UnicodeUsernameValidator()])),
-                ('email', models.EmailField(blank=True, max_length=254)),
-                ('display_name', models.TextField(blank=True)),
-                ('zone', models.TextField(blank=True, help_text='IANA name, e.g. Europe/Berlin; empty: as the browser says.')),
-                ('theme', models.TextField(choices=[('auto', 'Follow the system'), ('light', 'Light'), ('dark', 'Dark')], default='auto')),
-                ('key_map', models.JSONField(blank=True, default=dict)),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
+                (
+                    "is_superuser",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates that this user has all permissions without explicitly assigning them.",
+                        verbose_name="superuser status",
+                    ),
+                ),
+                (
+                    "is_staff",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates whether the user can log into this admin site.",
+                        verbose_name="staff status",
+                    ),
+                ),
+                (
+                    "is_active",
+                    models.BooleanField(
+                        default=True,
+                        help_text="Designates whether this user should be treated as active. Unselect this instead of deleting accounts.",
+                        verbose_name="active",
+                    ),
+                ),
+                (
+                    "date_joined",
+                    models.DateTimeField(default=django.utils.timezone.now, verbose_name="date joined"),
+                ),
+                (
+                    "username",
+                    labeling.models.base.BytewiseTextField(
+                        error_messages={"unique": "This user name is taken. Choose another one."},
+                        unique=True,
+                        validators=[django.contrib.auth.validators.UnicodeUsernameValidator()],
+                    ),
+                ),
+                ("email", models.EmailField(blank=True, max_length=254)),
+                ("display_name", models.TextField(blank=True)),
+                (
+                    "zone",
+                    models.TextField(
+                        blank=True, help_text="IANA name, e.g. Europe/Berlin; empty: as the browser says."
+                    ),
+                ),
+                (
+                    "theme",
+                    models.TextField(
+                        choices=[("auto", "Follow the system"), ("light", "Light"), ("dark", "Dark")],
+                        default="auto",
+                    ),
+                ),
+                ("key_map", models.JSONField(blank=True, default=dict)),
+                (
+                    "groups",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.group",
+                        verbose_name="groups",
+                    ),
+                ),
+                (
+                    "user_permissions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Specific permissions for this user.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.permission",
+                        verbose_name="user permissions",
+                    ),
+                ),
             ],
             managers=[
-                ('objects', django.contrib.auth.models.UserManager()),
+                ("objects", django.contrib.auth.models.UserManager()),
             ],
         ),
         migrations.CreateModel(
-            name='Category',
+            name="Category",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('concept', models.UUIDField(default=uuid.uuid4)),
-                ('code', labeling.models.base.BytewiseTextField()),
-                ('name', models.TextField()),
-                ('definition', models.TextField(blank=True)),
-                ('include', models.TextField(blank=True)),
-                ('exclude', models.TextField(blank=True)),
-                ('examples', models.JSONField(blank=True, default=list)),
-                ('precedence', models.TextField(blank=True)),
-                ('order', models.PositiveIntegerField(default=0)),
-                ('hotkey', labeling.models.base.BytewiseTextField(blank=True)),
-                ('archived', models.BooleanField(default=False)),
-                ('parent', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='children', to='labeling.category')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("concept", models.UUIDField(default=uuid.uuid4)),
+                ("code", labeling.models.base.BytewiseTextField()),
+                ("name", models.TextField()),
+                ("definition", models.TextField(blank=True)),
+                ("include", models.TextField(blank=True)),
+                ("exclude", models.TextField(blank=True)),
+                ("examples", models.JSONField(blank=True, default=list)),
+                ("precedence", models.TextField(blank=True)),
+                ("order", models.PositiveIntegerField(default=0)),
+                ("hotkey", labeling.models.base.BytewiseTextField(blank=True)),
+                ("archived", models.BooleanField(default=False)),
+                (
+                    "parent",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="children",
+                        to="labeling.category",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'categories',
-                'ordering': ('order', 'code'),
+                "verbose_name_plural": "categories",
+                "ordering": ("order", "code"),
             },
         ),
         migrations.CreateModel(
-            name='CategoryProposal',
+            name="CategoryProposal",
             fields=[
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('id', models.UUIDField(default=uuid.uuid4, primary_key=True, serialize=False)),
-                ('concept', models.UUIDField(default=uuid.uuid4, unique=True)),
-                ('code', labeling.models.base.BytewiseTextField()),
-                ('name', models.TextField()),
-                ('definition', models.TextField(blank=True)),
-                ('state', models.TextField(choices=[('proposed', 'Proposed'), ('accepted', 'Accepted'), ('mapped', 'Mapped'), ('rejected', 'Rejected')], default='proposed')),
-                ('parent', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='labeling.category')),
-                ('target', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='labeling.category')),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("id", models.UUIDField(default=uuid.uuid4, primary_key=True, serialize=False)),
+                ("concept", models.UUIDField(default=uuid.uuid4, unique=True)),
+                ("code", labeling.models.base.BytewiseTextField()),
+                ("name", models.TextField()),
+                ("definition", models.TextField(blank=True)),
+                (
+                    "state",
+                    models.TextField(
+                        choices=[
+                            ("proposed", "Proposed"),
+                            ("accepted", "Accepted"),
+                            ("mapped", "Mapped"),
+                            ("rejected", "Rejected"),
+                        ],
+                        default="proposed",
+                    ),
+                ),
+                (
+                    "parent",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="+",
+                        to="labeling.category",
+                    ),
+                ),
+                (
+                    "target",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="+",
+                        to="labeling.category",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='AnnotationCategory',
+            name="AnnotationCategory",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('exclusive', models.BooleanField(help_text='Copied from the kind of the dimension, for the constraint.')),
-                ('annotation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='chosen', to='labeling.annotation')),
-                ('category', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='chosen', to='labeling.category')),
-                ('proposal', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='chosen', to='labeling.categoryproposal')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "exclusive",
+                    models.BooleanField(
+                        help_text="Copied from the kind of the dimension, for the constraint."
+                    ),
+                ),
+                (
+                    "annotation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="chosen",
+                        to="labeling.annotation",
+                    ),
+                ),
+                (
+                    "category",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="chosen",
+                        to="labeling.category",
+                    ),
+                ),
+                (
+                    "proposal",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="chosen",
+                        to="labeling.categoryproposal",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='CategoryMapping',
+            name="CategoryMapping",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('dimension', models.TextField(help_text='Key of the dimension.')),
-                ('from_concept', models.UUIDField()),
-                ('to_concept', models.UUIDField(blank=True, null=True)),
-                ('act', models.TextField(choices=[('rename', 'Renamed'), ('move', 'Moved'), ('merge', 'Merged'), ('split', 'Split'), ('archive', 'Archived'), ('reject', 'Rejected')])),
-                ('from_codebook', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='mappings_from', to='labeling.codebook')),
-                ('to_codebook', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='mappings_to', to='labeling.codebook')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("dimension", models.TextField(help_text="Key of the dimension.")),
+                ("from_concept", models.UUIDField()),
+                ("to_concept", models.UUIDField(blank=True, null=True)),
+                (
+                    "act",
+                    models.TextField(
+                        choices=[
+                            ("rename", "Renamed"),
+                            ("move", "Moved"),
+                            ("merge", "Merged"),
+                            ("split", "Split"),
+                            ("archive", "Archived"),
+                            ("reject", "Rejected"),
+                        ]
+                    ),
+                ),
+                (
+                    "from_codebook",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="mappings_from",
+                        to="labeling.codebook",
+                    ),
+                ),
+                (
+                    "to_codebook",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="mappings_to",
+                        to="labeling.codebook",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Decision',
+            name="Decision",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('dimension', labeling.models.base.BytewiseTextField(help_text='Key of the dimension, or _unit.')),
-                ('state', models.TextField(blank=True, help_text='coded, unclear, not_applicable or not_asked')),
-                ('text', models.TextField(blank=True)),
-                ('excluded', models.BooleanField(blank=True, null=True)),
-                ('exclude_reason', models.TextField(blank=True)),
-                ('rationale', models.TextField(blank=True)),
-                ('disagreement_reason', models.TextField(blank=True, choices=[('misread', 'One of us misread it'), ('definition_unclear', 'The definition is unclear'), ('evidence_missing', 'The evidence is missing'), ('both_apply', 'Both apply'), ('other', 'Other')])),
-                ('type', models.TextField(choices=[('agreed', 'Agreed'), ('single', 'Coded by one'), ('disagreed', 'Disagreed'), ('one_sided', 'Answered by some'), ('excluded', 'Excluded by some'), ('waiting', 'Waits for another decision')])),
-                ('cell', labeling.models.base.BytewiseTextField(blank=True, help_text='The answers that met, sorted and joined by |.')),
-                ('waits_for', labeling.models.base.BytewiseTextField(blank=True, help_text='Key of the dimension that must be decided first.')),
-                ('how', models.TextField(blank=True, choices=[('agreed', 'Agreed'), ('discussed', 'Discussed'), ('adjudicated', 'Adjudicated'), ('majority', 'Majority'), ('single', 'Coded by one'), ('derived', 'Derived'), ('excluded', 'Excluded')])),
-                ('decided_at', models.DateTimeField(blank=True, null=True)),
-                ('escalated_at', models.DateTimeField(blank=True, null=True)),
-                ('version', models.PositiveIntegerField(default=0)),
-                ('categories', models.ManyToManyField(blank=True, related_name='+', to='labeling.category')),
-                ('category_proposals', models.ManyToManyField(blank=True, related_name='+', to='labeling.categoryproposal')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "dimension",
+                    labeling.models.base.BytewiseTextField(help_text="Key of the dimension, or _unit."),
+                ),
+                (
+                    "state",
+                    models.TextField(blank=True, help_text="coded, unclear, not_applicable or not_asked"),
+                ),
+                ("text", models.TextField(blank=True)),
+                ("excluded", models.BooleanField(blank=True, null=True)),
+                ("exclude_reason", models.TextField(blank=True)),
+                ("rationale", models.TextField(blank=True)),
+                (
+                    "disagreement_reason",
+                    models.TextField(
+                        blank=True,
+                        choices=[
+                            ("misread", "One of us misread it"),
+                            ("definition_unclear", "The definition is unclear"),
+                            ("evidence_missing", "The evidence is missing"),
+                            ("both_apply", "Both apply"),
+                            ("other", "Other"),
+                        ],
+                    ),
+                ),
+                (
+                    "type",
+                    models.TextField(
+                        choices=[
+                            ("agreed", "Agreed"),
+                            ("single", "Coded by one"),
+                            ("disagreed", "Disagreed"),
+                            ("one_sided", "Answered by some"),
+                            ("excluded", "Excluded by some"),
+                            ("waiting", "Waits for another decision"),
+                        ]
+                    ),
+                ),
+                (
+                    "cell",
+                    labeling.models.base.BytewiseTextField(
+                        blank=True, help_text="The answers that met, sorted and joined by |."
+                    ),
+                ),
+                (
+                    "waits_for",
+                    labeling.models.base.BytewiseTextField(
+                        blank=True, help_text="Key of the dimension that must be decided first."
+                    ),
+                ),
+                (
+                    "how",
+                    models.TextField(
+                        blank=True,
+                        choices=[
+                            ("agreed", "Agreed"),
+                            ("discussed", "Discussed"),
+                            ("adjudicated", "Adjudicated"),
+                            ("majority", "Majority"),
+                            ("single", "Coded by one"),
+                            ("derived", "Derived"),
+                            ("excluded", "Excluded"),
+                        ],
+                    ),
+                ),
+                ("decided_at", models.DateTimeField(blank=True, null=True)),
+                ("escalated_at", models.DateTimeField(blank=True, null=True)),
+                ("version", models.PositiveIntegerField(default=0)),
+                ("categories", models.ManyToManyField(blank=True, related_name="+", to="labeling.category")),
+                (
+                    "category_proposals",
+                    models.ManyToManyField(blank=True, related_name="+", to="labeling.categoryproposal"),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Dimension',
+            name="Dimension",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('key', labeling.models.base.BytewiseTextField()),
-                ('name', models.TextField()),
-                ('question', models.TextField(blank=True)),
-                ('help', models.TextField(blank=True)),
-                ('kind', models.TextField(choices=[('single', 'Choose one'), ('multiple', 'Choose any'), ('ordinal', 'Choose one, ordered'), ('text', 'Free text')], default='single')),
-                ('required', models.BooleanField(default=True)),
-                ('order', models.PositiveIntegerField(default=0)),
-                ('asked_if', models.JSONField(blank=True, help_text='{"dimension": key, "any_of": [codes]}', null=True)),
-                ('allow_unclear', models.BooleanField(default=True)),
-                ('allow_not_applicable', models.BooleanField(default=True)),
-                ('parents_selectable', models.BooleanField(default=False)),
-                ('codebook', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='dimensions', to='labeling.codebook')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("key", labeling.models.base.BytewiseTextField()),
+                ("name", models.TextField()),
+                ("question", models.TextField(blank=True)),
+                ("help", models.TextField(blank=True)),
+                (
+                    "kind",
+                    models.TextField(
+                        choices=[
+                            ("single", "Choose one"),
+                            ("multiple", "Choose any"),
+                            ("ordinal", "Choose one, ordered"),
+                            ("text", "Free text"),
+                        ],
+                        default="single",
+                    ),
+                ),
+                ("required", models.BooleanField(default=True)),
+                ("order", models.PositiveIntegerField(default=0)),
+                (
+                    "asked_if",
+                    models.JSONField(
+                        blank=True, help_text='{"dimension": key, "any_of": [codes]}', null=True
+                    ),
+                ),
+                ("allow_unclear", models.BooleanField(default=True)),
+                ("allow_not_applicable", models.BooleanField(default=True)),
+                ("parents_selectable", models.BooleanField(default=False)),
+                (
+                    "codebook",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="dimensions",
+                        to="labeling.codebook",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('order', 'key'),
+                "ordering": ("order", "key"),
             },
         ),
         migrations.AddField(
-            model_name='categoryproposal',
-            name='dimension',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='proposals', to='labeling.dimension'),
+            model_name="categoryproposal",
+            name="dimension",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.RESTRICT,
+                related_name="proposals",
+                to="labeling.dimension",
+            ),
         ),
         migrations.AddField(
-            model_name='category',
-            name='dimension',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='categories', to='labeling.dimension'),
+            model_name="category",
+            name="dimension",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="categories",
+                to="labeling.dimension",
+            ),
         ),
         migrations.AddField(
-            model_name='annotation',
-            name='dimension',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='annotations', to='labeling.dimension'),
+            model_name="annotation",
+            name="dimension",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.RESTRICT,
+                related_name="annotations",
+                to="labeling.dimension",
+            ),
         ),
         migrations.CreateModel(
-            name='IdempotentReply',
+            name="IdempotentReply",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('method', models.TextField()),
-                ('path', models.TextField()),
-                ('key', labeling.models.base.BytewiseTextField()),
-                ('body_hash', models.TextField()),
-                ('status', models.PositiveSmallIntegerField(blank=True, null=True)),
-                ('location', models.TextField(blank=True)),
-                ('body', models.BinaryField(default=b'')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("method", models.TextField()),
+                ("path", models.TextField()),
+                ("key", labeling.models.base.BytewiseTextField()),
+                ("body_hash", models.TextField()),
+                ("status", models.PositiveSmallIntegerField(blank=True, null=True)),
+                ("location", models.TextField(blank=True)),
+                ("body", models.BinaryField(default=b"")),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'idempotent replies',
+                "verbose_name_plural": "idempotent replies",
             },
         ),
         migrations.CreateModel(
-            name='Issue',
+            name="Issue",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('kind', models.TextField(choices=[('issue', 'Issue'), ('pull_request', 'Pull request')], default='issue')),
-                ('key', labeling.models.base.BytewiseTextField()),
-                ('former_keys', models.JSONField(blank=True, default=list)),
-                ('source_id', models.TextField(blank=True, help_text="The file's own id, where there is no address.")),
-                ('host', models.TextField(blank=True)),
-                ('repository', labeling.models.base.BytewiseTextField(blank=True)),
-                ('repository_id', models.BigIntegerField(blank=True, null=True)),
-                ('number', models.BigIntegerField(blank=True, null=True)),
-                ('node_id', models.TextField(blank=True)),
-                ('rest_id', models.BigIntegerField(blank=True, null=True)),
-                ('url', models.TextField(blank=True)),
-                ('eligible', models.BooleanField(default=True)),
-                ('because', models.TextField(blank=True, help_text='The rule or act that made it ineligible.')),
-                ('override', models.BooleanField(blank=True, null=True)),
-                ('override_reason', models.TextField(blank=True)),
-                ('gone', models.BooleanField(default=False)),
-                ('transferred_to', models.TextField(blank=True)),
-                ('redacted_at', models.DateTimeField(blank=True, null=True)),
-                ('duplicate_of', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='duplicates', to='labeling.issue')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "kind",
+                    models.TextField(
+                        choices=[("issue", "Issue"), ("pull_request", "Pull request")], default="issue"
+                    ),
+                ),
+                ("key", labeling.models.base.BytewiseTextField()),
+                ("former_keys", models.JSONField(blank=True, default=list)),
+                (
+                    "source_id",
+                    models.TextField(blank=True, help_text="The file's own id, where there is no address."),
+                ),
+                ("host", models.TextField(blank=True)),
+                ("repository", labeling.models.base.BytewiseTextField(blank=True)),
+                ("repository_id", models.BigIntegerField(blank=True, null=True)),
+                ("number", models.BigIntegerField(blank=True, null=True)),
+                ("node_id", models.TextField(blank=True)),
+                ("rest_id", models.BigIntegerField(blank=True, null=True)),
+                ("url", models.TextField(blank=True)),
+                ("eligible", models.BooleanField(default=True)),
+                (
+                    "because",
+                    models.TextField(blank=True, help_text="The rule or act that made it ineligible."),
+                ),
+                ("override", models.BooleanField(blank=True, null=True)),
+                ("override_reason", models.TextField(blank=True)),
+                ("gone", models.BooleanField(default=False)),
+                ("transferred_to", models.TextField(blank=True)),
+                ("redacted_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "duplicate_of",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="duplicates",
+                        to="labeling.issue",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='IssueSnapshot',
+            name="IssueSnapshot",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('content_hash', labeling.models.base.BytewiseTextField()),
-                ('fetched_at', models.DateTimeField()),
-                ('run_id', models.BigIntegerField(blank=True, help_text='The import run that brought it.', null=True)),
-                ('title', models.TextField(blank=True)),
-                ('state', models.TextField(blank=True)),
-                ('state_reason', models.TextField(blank=True)),
-                ('author', models.TextField(blank=True, help_text='Empty: deleted user, or the source did not say.')),
-                ('author_kind', models.TextField(default='unknown')),
-                ('author_association', models.TextField(blank=True)),
-                ('github_labels', models.JSONField(default=list)),
-                ('milestone', models.TextField(blank=True)),
-                ('reactions', models.JSONField(default=dict)),
-                ('opened_at', models.DateTimeField(blank=True, null=True)),
-                ('closed_at', models.DateTimeField(blank=True, null=True)),
-                ('updated_at', models.DateTimeField(blank=True, null=True)),
-                ('comments', models.JSONField(default=list, help_text='Everything about each comment but its text.')),
-                ('timeline', models.JSONField(default=list)),
-                ('fixes', models.JSONField(default=list, help_text='Everything about each fix but messages and patches.')),
-                ('has_merged_fix', models.BooleanField(default=False)),
-                ('carries', models.JSONField(default=list, help_text='What the source delivered.')),
-                ('notes', models.JSONField(default=list, help_text='What was replaced or left out on the way in.')),
-                ('issue', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='snapshots', to='labeling.issue')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("content_hash", labeling.models.base.BytewiseTextField()),
+                ("fetched_at", models.DateTimeField()),
+                (
+                    "run_id",
+                    models.BigIntegerField(
+                        blank=True, help_text="The import run that brought it.", null=True
+                    ),
+                ),
+                ("title", models.TextField(blank=True)),
+                ("state", models.TextField(blank=True)),
+                ("state_reason", models.TextField(blank=True)),
+                (
+                    "author",
+                    models.TextField(blank=True, help_text="Empty: deleted user, or the source did not say."),
+                ),
+                ("author_kind", models.TextField(default="unknown")),
+                ("author_association", models.TextField(blank=True)),
+                ("github_labels", models.JSONField(default=list)),
+                ("milestone", models.TextField(blank=True)),
+                ("reactions", models.JSONField(default=dict)),
+                ("opened_at", models.DateTimeField(blank=True, null=True)),
+                ("closed_at", models.DateTimeField(blank=True, null=True)),
+                ("updated_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "comments",
+                    models.JSONField(default=list, help_text="Everything about each comment but its text."),
+                ),
+                ("timeline", models.JSONField(default=list)),
+                (
+                    "fixes",
+                    models.JSONField(
+                        default=list, help_text="Everything about each fix but messages and patches."
+                    ),
+                ),
+                ("has_merged_fix", models.BooleanField(default=False)),
+                ("carries", models.JSONField(default=list, help_text="What the source delivered.")),
+                (
+                    "notes",
+                    models.JSONField(default=list, help_text="What was replaced or left out on the way in."),
+                ),
+                (
+                    "issue",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="snapshots",
+                        to="labeling.issue",
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='issue',
-            name='latest',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='labeling.issuesnapshot'),
+            model_name="issue",
+            name="latest",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to="labeling.issuesnapshot",
+            ),
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('kind', models.TextField(choices=[('person', 'Person'), ('imported', 'Imported column'), ('reference', 'Reference answers'), ('group', 'Group')], default='person')),
-                ('role', models.TextField(blank=True, choices=[('lead', 'Lead'), ('coder', 'Coder'), ('adjudicator', 'Adjudicator'), ('observer', 'Observer')])),
-                ('number', models.PositiveIntegerField()),
-                ('pseudonym', labeling.models.base.BytewiseTextField()),
-                ('title', models.TextField(blank=True, help_text='Name of an imported column, a group or the reference.')),
-                ('experience', models.TextField(blank=True)),
-                ('training', models.TextField(blank=True)),
-                ('may_publish_at', models.DateTimeField(blank=True, null=True)),
-                ('left_at', models.DateTimeField(blank=True, null=True)),
-                ('group', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='people', to='labeling.membership')),
-                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='memberships', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "kind",
+                    models.TextField(
+                        choices=[
+                            ("person", "Person"),
+                            ("imported", "Imported column"),
+                            ("reference", "Reference answers"),
+                            ("group", "Group"),
+                        ],
+                        default="person",
+                    ),
+                ),
+                (
+                    "role",
+                    models.TextField(
+                        blank=True,
+                        choices=[
+                            ("lead", "Lead"),
+                            ("coder", "Coder"),
+                            ("adjudicator", "Adjudicator"),
+                            ("observer", "Observer"),
+                        ],
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("pseudonym", labeling.models.base.BytewiseTextField()),
+                (
+                    "title",
+                    models.TextField(
+                        blank=True, help_text="Name of an imported column, a group or the reference."
+                    ),
+                ),
+                ("experience", models.TextField(blank=True)),
+                ("training", models.TextField(blank=True)),
+                ("may_publish_at", models.DateTimeField(blank=True, null=True)),
+                ("left_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "group",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="people",
+                        to="labeling.membership",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ('number',),
+                "ordering": ("number",),
             },
         ),
         migrations.CreateModel(
-            name='DecisionVersion',
+            name="DecisionVersion",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('version', models.PositiveIntegerField()),
-                ('said', models.JSONField()),
-                ('reason', models.TextField(blank=True)),
-                ('decision', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='versions', to='labeling.decision')),
-                ('by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='labeling.membership')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("version", models.PositiveIntegerField()),
+                ("said", models.JSONField()),
+                ("reason", models.TextField(blank=True)),
+                (
+                    "decision",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="versions",
+                        to="labeling.decision",
+                    ),
+                ),
+                (
+                    "by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="+",
+                        to="labeling.membership",
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='decision',
-            name='decided_by',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='labeling.membership'),
+            model_name="decision",
+            name="decided_by",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.RESTRICT,
+                related_name="+",
+                to="labeling.membership",
+            ),
         ),
         migrations.AddField(
-            model_name='decision',
-            name='recorded_by',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='labeling.membership'),
+            model_name="decision",
+            name="recorded_by",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.RESTRICT,
+                related_name="+",
+                to="labeling.membership",
+            ),
         ),
         migrations.AddField(
-            model_name='categoryproposal',
-            name='by',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='category_proposals', to='labeling.membership'),
+            model_name="categoryproposal",
+            name="by",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.RESTRICT,
+                related_name="category_proposals",
+                to="labeling.membership",
+            ),
         ),
         migrations.CreateModel(
-            name='Notice',
+            name="Notice",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('verb', models.TextField()),
-                ('object', models.TextField(blank=True)),
-                ('url', models.TextField(blank=True)),
-                ('read_at', models.DateTimeField(blank=True, null=True)),
-                ('member', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notices', to='labeling.membership')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("verb", models.TextField()),
+                ("object", models.TextField(blank=True)),
+                ("url", models.TextField(blank=True)),
+                ("read_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "member",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="notices",
+                        to="labeling.membership",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-id',),
+                "ordering": ("-id",),
             },
         ),
         migrations.CreateModel(
-            name='Round',
+            name="Round",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('number', models.PositiveIntegerField()),
-                ('kind', models.TextField(choices=[('training', 'Training'), ('pilot', 'Pilot'), ('main', 'Main'), ('recode', 'Recode'), ('retest', 'Retest'), ('imported', 'Imported')], default='main')),
-                ('state', models.TextField(choices=[('draft', 'Draft'), ('open', 'Open'), ('closed', 'Reconciling'), ('reconciled', 'Done')], default='draft')),
-                ('coders_per_unit', models.PositiveSmallIntegerField(default=2)),
-                ('overlap', models.FloatField(default=1.0)),
-                ('seed', models.BigIntegerField(default=1)),
-                ('overlap_seed', models.BigIntegerField(default=1)),
-                ('dimensions', models.JSONField(blank=True, default=list, help_text='Keys; empty: all.')),
-                ('masked_fields', models.JSONField(blank=True, default=list)),
-                ('stages', models.JSONField(blank=True, default=list)),
-                ('instructions', models.TextField(blank=True)),
-                ('goal', models.FloatField(blank=True, null=True)),
-                ('due_on', models.DateField(blank=True, null=True)),
-                ('decide', models.TextField(choices=[('together', 'The coders together'), ('adjudicator', 'An adjudicator'), ('lead', 'A lead')], default='together')),
-                ('majority', models.BooleanField(default=False)),
-                ('rationale_required', models.BooleanField(default=False)),
-                ('own_answer_first', models.BooleanField(default=False)),
-                ('anonymous', models.BooleanField(default=False)),
-                ('counts_in_results', models.BooleanField(default=True)),
-                ('after_unblinding', models.BooleanField(default=False)),
-                ('missing', models.TextField(blank=True, choices=[('refuse', 'Refuse to close'), ('accept', 'Close without them')])),
-                ('first_unblinded_read_at', models.DateTimeField(blank=True, null=True)),
-                ('opened_at', models.DateTimeField(blank=True, null=True)),
-                ('closed_at', models.DateTimeField(blank=True, null=True)),
-                ('reconciliation_opened_at', models.DateTimeField(blank=True, null=True)),
-                ('reconciled_at', models.DateTimeField(blank=True, null=True)),
-                ('discarded_at', models.DateTimeField(blank=True, null=True)),
-                ('based_on', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='followed_by', to='labeling.round')),
-                ('codebook', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='rounds', to='labeling.codebook')),
-                ('coders', models.ManyToManyField(blank=True, related_name='rounds', to='labeling.membership')),
-                ('sample', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='rounds', to='labeling.sample')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("number", models.PositiveIntegerField()),
+                (
+                    "kind",
+                    models.TextField(
+                        choices=[
+                            ("training", "Training"),
+                            ("pilot", "Pilot"),
+                            ("main", "Main"),
+                            ("recode", "Recode"),
+                            ("retest", "Retest"),
+                            ("imported", "Imported"),
+                        ],
+                        default="main",
+                    ),
+                ),
+                (
+                    "state",
+                    models.TextField(
+                        choices=[
+                            ("draft", "Draft"),
+                            ("open", "Open"),
+                            ("closed", "Reconciling"),
+                            ("reconciled", "Done"),
+                        ],
+                        default="draft",
+                    ),
+                ),
+                ("coders_per_unit", models.PositiveSmallIntegerField(default=2)),
+                ("overlap", models.FloatField(default=1.0)),
+                ("seed", models.BigIntegerField(default=1)),
+                ("overlap_seed", models.BigIntegerField(default=1)),
+                ("dimensions", models.JSONField(blank=True, default=list, help_text="Keys; empty: all.")),
+                ("masked_fields", models.JSONField(blank=True, default=list)),
+                ("stages", models.JSONField(blank=True, default=list)),
+                ("instructions", models.TextField(blank=True)),
+                ("goal", models.FloatField(blank=True, null=True)),
+                ("due_on", models.DateField(blank=True, null=True)),
+                (
+                    "decide",
+                    models.TextField(
+                        choices=[
+                            ("together", "The coders together"),
+                            ("adjudicator", "An adjudicator"),
+                            ("lead", "A lead"),
+                        ],
+                        default="together",
+                    ),
+                ),
+                ("majority", models.BooleanField(default=False)),
+                ("rationale_required", models.BooleanField(default=False)),
+                ("own_answer_first", models.BooleanField(default=False)),
+                ("anonymous", models.BooleanField(default=False)),
+                ("counts_in_results", models.BooleanField(default=True)),
+                ("after_unblinding", models.BooleanField(default=False)),
+                (
+                    "missing",
+                    models.TextField(
+                        blank=True, choices=[("refuse", "Refuse to close"), ("accept", "Close without them")]
+                    ),
+                ),
+                ("first_unblinded_read_at", models.DateTimeField(blank=True, null=True)),
+                ("opened_at", models.DateTimeField(blank=True, null=True)),
+                ("closed_at", models.DateTimeField(blank=True, null=True)),
+                ("reconciliation_opened_at", models.DateTimeField(blank=True, null=True)),
+                ("reconciled_at", models.DateTimeField(blank=True, null=True)),
+                ("discarded_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "based_on",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="followed_by",
+                        to="labeling.round",
+                    ),
+                ),
+                (
+                    "codebook",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="rounds",
+                        to="labeling.codebook",
+                    ),
+                ),
+                (
+                    "coders",
+                    models.ManyToManyField(blank=True, related_name="rounds", to="labeling.membership"),
+                ),
+                (
+                    "sample",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="rounds",
+                        to="labeling.sample",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('number',),
+                "ordering": ("number",),
             },
         ),
         migrations.AddField(
-            model_name='categoryproposal',
-            name='round',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='proposals', to='labeling.round'),
+            model_name="categoryproposal",
+            name="round",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="proposals", to="labeling.round"
+            ),
         ),
         migrations.CreateModel(
-            name='AgreementReport',
+            name="AgreementReport",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('kind', models.TextField(choices=[('as_coded', 'As coded'), ('mapped', 'Mapped to a later codebook'), ('post_hoc', 'Post hoc'), ('after_unblinding', 'Not independent')], default='as_coded')),
-                ('options', labeling.models.base.BytewiseTextField(default='{}', help_text='Canonical JSON, so that it can be unique.')),
-                ('scope', models.TextField(choices=[('whole', 'Whole round'), ('repository', 'By repository'), ('stratum', 'By stratum'), ('category', 'By category'), ('pair', 'By pair of coders'), ('level', 'By level')], default='whole')),
-                ('software_version', models.TextField()),
-                ('payload', models.JSONField()),
-                ('checked_at', models.DateTimeField(blank=True, help_text='When scikit-learn gave the same kappas.', null=True)),
-                ('check_problem', models.TextField(blank=True)),
-                ('round', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='agreement_reports', to='labeling.round')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "kind",
+                    models.TextField(
+                        choices=[
+                            ("as_coded", "As coded"),
+                            ("mapped", "Mapped to a later codebook"),
+                            ("post_hoc", "Post hoc"),
+                            ("after_unblinding", "Not independent"),
+                        ],
+                        default="as_coded",
+                    ),
+                ),
+                (
+                    "options",
+                    labeling.models.base.BytewiseTextField(
+                        default="{}", help_text="Canonical JSON, so that it can be unique."
+                    ),
+                ),
+                (
+                    "scope",
+                    models.TextField(
+                        choices=[
+                            ("whole", "Whole round"),
+                            ("repository", "By repository"),
+                            ("stratum", "By stratum"),
+                            ("category", "By category"),
+                            ("pair", "By pair of coders"),
+                            ("level", "By level"),
+                        ],
+                        default="whole",
+                    ),
+                ),
+                ("software_version", models.TextField()),
+                ("payload", models.JSONField()),
+                (
+                    "checked_at",
+                    models.DateTimeField(
+                        blank=True, help_text="When scikit-learn gave the same kappas.", null=True
+                    ),
+                ),
+                ("check_problem", models.TextField(blank=True)),
+                (
+                    "round",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="agreement_reports",
+                        to="labeling.round",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='RoundUnit',
+            name="RoundUnit",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('stratum', labeling.models.base.BytewiseTextField(blank=True)),
-                ('overlap', models.BooleanField(default=True, help_text='Coded by coders_per_unit coders.')),
-                ('left_out', models.BooleanField(default=False)),
-                ('reason', models.TextField(blank=True)),
-                ('round', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='round_units', to='labeling.round')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("stratum", labeling.models.base.BytewiseTextField(blank=True)),
+                ("overlap", models.BooleanField(default=True, help_text="Coded by coders_per_unit coders.")),
+                ("left_out", models.BooleanField(default=False)),
+                ("reason", models.TextField(blank=True)),
+                (
+                    "round",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="round_units",
+                        to="labeling.round",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='DecisionProposal',
+            name="DecisionProposal",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('dimension', labeling.models.base.BytewiseTextField(help_text='Key of the dimension, or _unit.')),
-                ('state', models.TextField(blank=True, help_text='coded, unclear, not_applicable or not_asked')),
-                ('text', models.TextField(blank=True)),
-                ('excluded', models.BooleanField(blank=True, null=True)),
-                ('exclude_reason', models.TextField(blank=True)),
-                ('rationale', models.TextField(blank=True)),
-                ('disagreement_reason', models.TextField(blank=True, choices=[('misread', 'One of us misread it'), ('definition_unclear', 'The definition is unclear'), ('evidence_missing', 'The evidence is missing'), ('both_apply', 'Both apply'), ('other', 'Other')])),
-                ('escalate', models.BooleanField(default=False)),
-                ('at', models.DateTimeField()),
-                ('categories', models.ManyToManyField(blank=True, related_name='+', to='labeling.category')),
-                ('category_proposals', models.ManyToManyField(blank=True, related_name='+', to='labeling.categoryproposal')),
-                ('by', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='labeling.membership')),
-                ('round_unit', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='%(class)ss', to='labeling.roundunit')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "dimension",
+                    labeling.models.base.BytewiseTextField(help_text="Key of the dimension, or _unit."),
+                ),
+                (
+                    "state",
+                    models.TextField(blank=True, help_text="coded, unclear, not_applicable or not_asked"),
+                ),
+                ("text", models.TextField(blank=True)),
+                ("excluded", models.BooleanField(blank=True, null=True)),
+                ("exclude_reason", models.TextField(blank=True)),
+                ("rationale", models.TextField(blank=True)),
+                (
+                    "disagreement_reason",
+                    models.TextField(
+                        blank=True,
+                        choices=[
+                            ("misread", "One of us misread it"),
+                            ("definition_unclear", "The definition is unclear"),
+                            ("evidence_missing", "The evidence is missing"),
+                            ("both_apply", "Both apply"),
+                            ("other", "Other"),
+                        ],
+                    ),
+                ),
+                ("escalate", models.BooleanField(default=False)),
+                ("at", models.DateTimeField()),
+                ("categories", models.ManyToManyField(blank=True, related_name="+", to="labeling.category")),
+                (
+                    "category_proposals",
+                    models.ManyToManyField(blank=True, related_name="+", to="labeling.categoryproposal"),
+                ),
+                (
+                    "by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="+",
+                        to="labeling.membership",
+                    ),
+                ),
+                (
+                    "round_unit",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="%(class)ss",
+                        to="labeling.roundunit",
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='decision',
-            name='round_unit',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='%(class)ss', to='labeling.roundunit'),
+            model_name="decision",
+            name="round_unit",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="%(class)ss",
+                to="labeling.roundunit",
+            ),
         ),
         migrations.CreateModel(
-            name='Comment',
+            name="Comment",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('dimension', labeling.models.base.BytewiseTextField(blank=True)),
-                ('text', models.TextField()),
-                ('by', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='labeling.membership')),
-                ('mentions', models.ManyToManyField(blank=True, related_name='+', to='labeling.membership')),
-                ('round_unit', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='comments', to='labeling.roundunit')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("dimension", labeling.models.base.BytewiseTextField(blank=True)),
+                ("text", models.TextField()),
+                (
+                    "by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="+",
+                        to="labeling.membership",
+                    ),
+                ),
+                ("mentions", models.ManyToManyField(blank=True, related_name="+", to="labeling.membership")),
+                (
+                    "round_unit",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="comments",
+                        to="labeling.roundunit",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('id',),
+                "ordering": ("id",),
             },
         ),
         migrations.CreateModel(
-            name='Assignment',
+            name="Assignment",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('purpose', models.TextField(choices=[('coding', 'Coding'), ('adjudication', 'Adjudication')], default='coding')),
-                ('position', models.PositiveIntegerField()),
-                ('status', models.TextField(choices=[('todo', 'To do'), ('draft', 'Draft'), ('submitted', 'Submitted'), ('skipped', 'Skipped'), ('returned', 'Returned'), ('withdrawn', 'Withdrawn')], default='todo')),
-                ('version', models.PositiveIntegerField(default=0)),
-                ('draft', models.JSONField(blank=True, null=True)),
-                ('draft_at', models.DateTimeField(blank=True, null=True)),
-                ('opened_at', models.DateTimeField(blank=True, null=True)),
-                ('last_active_at', models.DateTimeField(blank=True, null=True)),
-                ('active_seconds', models.PositiveIntegerField(default=0)),
-                ('return_reason', models.TextField(blank=True)),
-                ('coder', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='assignments', to='labeling.membership')),
-                ('round_unit', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='labeling.roundunit')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "purpose",
+                    models.TextField(
+                        choices=[("coding", "Coding"), ("adjudication", "Adjudication")], default="coding"
+                    ),
+                ),
+                ("position", models.PositiveIntegerField()),
+                (
+                    "status",
+                    models.TextField(
+                        choices=[
+                            ("todo", "To do"),
+                            ("draft", "Draft"),
+                            ("submitted", "Submitted"),
+                            ("skipped", "Skipped"),
+                            ("returned", "Returned"),
+                            ("withdrawn", "Withdrawn"),
+                        ],
+                        default="todo",
+                    ),
+                ),
+                ("version", models.PositiveIntegerField(default=0)),
+                ("draft", models.JSONField(blank=True, null=True)),
+                ("draft_at", models.DateTimeField(blank=True, null=True)),
+                ("opened_at", models.DateTimeField(blank=True, null=True)),
+                ("last_active_at", models.DateTimeField(blank=True, null=True)),
+                ("active_seconds", models.PositiveIntegerField(default=0)),
+                ("return_reason", models.TextField(blank=True)),
+                (
+                    "coder",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="assignments",
+                        to="labeling.membership",
+                    ),
+                ),
+                (
+                    "round_unit",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="assignments",
+                        to="labeling.roundunit",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='SnapshotDocument',
+            name="SnapshotDocument",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('key', labeling.models.base.BytewiseTextField(help_text='title, body, comment:<id>, fix:<id>:message, fix:<id>:file:<path>')),
-                ('source', models.TextField(blank=True)),
-                ('html', models.TextField(blank=True, null=True)),
-                ('text', models.TextField(blank=True, null=True)),
-                ('renderer', models.TextField(blank=True)),
-                ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='documents', to='labeling.issuesnapshot')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "key",
+                    labeling.models.base.BytewiseTextField(
+                        help_text="title, body, comment:<id>, fix:<id>:message, fix:<id>:file:<path>"
+                    ),
+                ),
+                ("source", models.TextField(blank=True)),
+                ("html", models.TextField(blank=True, null=True)),
+                ("text", models.TextField(blank=True, null=True)),
+                ("renderer", models.TextField(blank=True)),
+                (
+                    "snapshot",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="documents",
+                        to="labeling.issuesnapshot",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='SourceToken',
+            name="SourceToken",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('api_base', labeling.models.base.BytewiseTextField()),
-                ('value_encrypted', models.BinaryField()),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='source_tokens', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("api_base", labeling.models.base.BytewiseTextField()),
+                ("value_encrypted", models.BinaryField()),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="source_tokens",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Study',
+            name="Study",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('slug', labeling.models.base.BytewiseTextField(unique=True)),
-                ('title', models.TextField()),
-                ('zone', models.TextField(default='UTC')),
-                ('unit_kinds', models.JSONField(default=labeling.models.study.default_unit_kinds)),
-                ('exclusion_reasons', models.JSONField(default=labeling.models.study.default_exclusion_reasons)),
-                ('count_states', models.TextField(choices=[('category', 'Count as categories'), ('leave_out', 'Leave out')], default='category')),
-                ('scale', models.TextField(choices=[('landis_koch', 'Landis and Koch 1977'), ('mchugh', 'McHugh 2012'), ('krippendorff', 'Krippendorff 2004'), ('none', 'No scale')], default='landis_koch')),
-                ('coders_see_corpus', models.BooleanField(default=False)),
-                ('consensus', models.BooleanField(default=False)),
-                ('deleted_at', models.DateTimeField(blank=True, null=True)),
-                ('purge_at', models.DateTimeField(blank=True, null=True)),
-                ('deleted_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("slug", labeling.models.base.BytewiseTextField(unique=True)),
+                ("title", models.TextField()),
+                ("zone", models.TextField(default="UTC")),
+                ("unit_kinds", models.JSONField(default=labeling.models.study.default_unit_kinds)),
+                (
+                    "exclusion_reasons",
+                    models.JSONField(default=labeling.models.study.default_exclusion_reasons),
+                ),
+                (
+                    "count_states",
+                    models.TextField(
+                        choices=[("category", "Count as categories"), ("leave_out", "Leave out")],
+                        default="category",
+                    ),
+                ),
+                (
+                    "scale",
+                    models.TextField(
+                        choices=[
+                            ("landis_koch", "Landis and Koch 1977"),
+                            ("mchugh", "McHugh 2012"),
+                            ("krippendorff", "Krippendorff 2004"),
+                            ("none", "No scale"),
+                        ],
+                        default="landis_koch",
+                    ),
+                ),
+                ("coders_see_corpus", models.BooleanField(default=False)),
+                ("consensus", models.BooleanField(default=False)),
+                ("deleted_at", models.DateTimeField(blank=True, null=True)),
+                ("purge_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "deleted_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'studies',
+                "verbose_name_plural": "studies",
             },
         ),
         migrations.AddField(
-            model_name='sample',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='samples', to='labeling.study'),
+            model_name="sample",
+            name="study",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="samples", to="labeling.study"
+            ),
         ),
         migrations.AddField(
-            model_name='round',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rounds', to='labeling.study'),
+            model_name="round",
+            name="study",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="rounds", to="labeling.study"
+            ),
         ),
         migrations.AddField(
-            model_name='membership',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='labeling.study'),
+            model_name="membership",
+            name="study",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="memberships", to="labeling.study"
+            ),
         ),
         migrations.CreateModel(
-            name='Job',
+            name="Job",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('state', models.TextField(choices=[('queued', 'Queued'), ('running', 'Running'), ('waiting', 'Waiting'), ('paused', 'Paused'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='queued')),
-                ('lease_until', models.DateTimeField(blank=True, null=True)),
-                ('lease_holder', models.TextField(blank=True, help_text='Who holds the lease; a late holder finds another name.')),
-                ('waiting_until', models.DateTimeField(blank=True, null=True)),
-                ('attempts', models.PositiveIntegerField(default=0)),
-                ('progress', models.JSONField(blank=True, default=dict)),
-                ('error', models.TextField(blank=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('kind', models.TextField(choices=[('prepare_sample', 'Prepare a sample'), ('breakdowns', 'Agreement by repository, stratum and level'), ('check_agreement', 'Check kappa a second way'), ('duplicates', 'Look for duplicates'), ('purge', 'Purge a deleted study'), ('fetch_fix', 'Fetch the diff of an issue')])),
-                ('options', models.JSONField(blank=True, default=dict)),
-                ('by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='labeling.membership')),
-                ('round', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='labeling.round')),
-                ('sample', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='labeling.sample')),
-                ('study', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='labeling.study')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "state",
+                    models.TextField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("running", "Running"),
+                            ("waiting", "Waiting"),
+                            ("paused", "Paused"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="queued",
+                    ),
+                ),
+                ("lease_until", models.DateTimeField(blank=True, null=True)),
+                (
+                    "lease_holder",
+                    models.TextField(
+                        blank=True, help_text="Who holds the lease; a late holder finds another name."
+                    ),
+                ),
+                ("waiting_until", models.DateTimeField(blank=True, null=True)),
+                ("attempts", models.PositiveIntegerField(default=0)),
+                ("progress", models.JSONField(blank=True, default=dict)),
+                ("error", models.TextField(blank=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "kind",
+                    models.TextField(
+                        choices=[
+                            ("prepare_sample", "Prepare a sample"),
+                            ("breakdowns", "Agreement by repository, stratum and level"),
+                            ("check_agreement", "Check kappa a second way"),
+                            ("duplicates", "Look for duplicates"),
+                            ("purge", "Purge a deleted study"),
+                            ("fetch_fix", "Fetch the diff of an issue"),
+                        ]
+                    ),
+                ),
+                ("options", models.JSONField(blank=True, default=dict)),
+                (
+                    "by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="labeling.membership",
+                    ),
+                ),
+                (
+                    "round",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="jobs",
+                        to="labeling.round",
+                    ),
+                ),
+                (
+                    "sample",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="jobs",
+                        to="labeling.sample",
+                    ),
+                ),
+                (
+                    "study",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="jobs",
+                        to="labeling.study",
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='issue',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='issues', to='labeling.study'),
+            model_name="issue",
+            name="study",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="issues", to="labeling.study"
+            ),
         ),
         migrations.CreateModel(
-            name='Invitation',
+            name="Invitation",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('role', models.TextField(choices=[('lead', 'Lead'), ('coder', 'Coder'), ('adjudicator', 'Adjudicator'), ('observer', 'Observer')], default='coder')),
-                ('token_hash', labeling.models.base.BytewiseTextField(unique=True)),
-                ('expires_at', models.DateTimeField()),
-                ('used_at', models.DateTimeField(blank=True, null=True)),
-                ('revoked_at', models.DateTimeField(blank=True, null=True)),
-                ('used_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='labeling.membership')),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='invitations', to='labeling.study')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "role",
+                    models.TextField(
+                        choices=[
+                            ("lead", "Lead"),
+                            ("coder", "Coder"),
+                            ("adjudicator", "Adjudicator"),
+                            ("observer", "Observer"),
+                        ],
+                        default="coder",
+                    ),
+                ),
+                ("token_hash", labeling.models.base.BytewiseTextField(unique=True)),
+                ("expires_at", models.DateTimeField()),
+                ("used_at", models.DateTimeField(blank=True, null=True)),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "used_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="labeling.membership",
+                    ),
+                ),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="invitations",
+                        to="labeling.study",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ExportJob',
+            name="ExportJob",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('state', models.TextField(choices=[('queued', 'Queued'), ('running', 'Running'), ('waiting', 'Waiting'), ('paused', 'Paused'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='queued')),
-                ('lease_until', models.DateTimeField(blank=True, null=True)),
-                ('lease_holder', models.TextField(blank=True, help_text='Who holds the lease; a late holder finds another name.')),
-                ('waiting_until', models.DateTimeField(blank=True, null=True)),
-                ('attempts', models.PositiveIntegerField(default=0)),
-                ('progress', models.JSONField(blank=True, default=dict)),
-                ('error', models.TextField(blank=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('kind', models.TextField()),
-                ('options', models.JSONField(blank=True, default=dict)),
-                ('file', models.TextField(blank=True, help_text='Path below INTERCODER_DATA/exports.')),
-                ('findings', models.JSONField(blank=True, default=list)),
-                ('by', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='labeling.membership')),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='export_jobs', to='labeling.study')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "state",
+                    models.TextField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("running", "Running"),
+                            ("waiting", "Waiting"),
+                            ("paused", "Paused"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="queued",
+                    ),
+                ),
+                ("lease_until", models.DateTimeField(blank=True, null=True)),
+                (
+                    "lease_holder",
+                    models.TextField(
+                        blank=True, help_text="Who holds the lease; a late holder finds another name."
+                    ),
+                ),
+                ("waiting_until", models.DateTimeField(blank=True, null=True)),
+                ("attempts", models.PositiveIntegerField(default=0)),
+                ("progress", models.JSONField(blank=True, default=dict)),
+                ("error", models.TextField(blank=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                ("kind", models.TextField()),
+                ("options", models.JSONField(blank=True, default=dict)),
+                ("file", models.TextField(blank=True, help_text="Path below INTERCODER_DATA/exports.")),
+                ("findings", models.JSONField(blank=True, default=list)),
+                (
+                    "by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="+",
+                        to="labeling.membership",
+                    ),
+                ),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="export_jobs",
+                        to="labeling.study",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Event',
+            name="Event",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('verb', models.TextField(help_text='Past tense with its kind of object, e.g. round.closed')),
-                ('object', models.TextField(blank=True, help_text='e.g. round:3, unit:owner/repo#1')),
-                ('data', models.JSONField(default=dict)),
-                ('at', models.DateTimeField()),
-                ('by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='events', to='labeling.membership')),
-                ('round', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='events', to='labeling.round')),
-                ('study', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='events', to='labeling.study')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("verb", models.TextField(help_text="Past tense with its kind of object, e.g. round.closed")),
+                ("object", models.TextField(blank=True, help_text="e.g. round:3, unit:owner/repo#1")),
+                ("data", models.JSONField(default=dict)),
+                ("at", models.DateTimeField()),
+                (
+                    "by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="events",
+                        to="labeling.membership",
+                    ),
+                ),
+                (
+                    "round",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="events",
+                        to="labeling.round",
+                    ),
+                ),
+                (
+                    "study",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="events",
+                        to="labeling.study",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-id',),
+                "ordering": ("-id",),
             },
         ),
         migrations.CreateModel(
-            name='CorpusRule',
+            name="CorpusRule",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('version', models.PositiveIntegerField()),
-                ('position', models.PositiveIntegerField()),
-                ('field', models.TextField()),
-                ('op', models.TextField()),
-                ('value', models.JSONField()),
-                ('text', models.TextField(help_text='The rule in words, as the funnel prints it.')),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='corpus_rules', to='labeling.study')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("version", models.PositiveIntegerField()),
+                ("position", models.PositiveIntegerField()),
+                ("field", models.TextField()),
+                ("op", models.TextField()),
+                ("value", models.JSONField()),
+                ("text", models.TextField(help_text="The rule in words, as the funnel prints it.")),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="corpus_rules",
+                        to="labeling.study",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('version', 'position'),
+                "ordering": ("version", "position"),
             },
         ),
         migrations.AddField(
-            model_name='codebook',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='codebooks', to='labeling.study'),
+            model_name="codebook",
+            name="study",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="codebooks", to="labeling.study"
+            ),
         ),
         migrations.CreateModel(
-            name='AnnotationImport',
+            name="AnnotationImport",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('state', models.TextField(choices=[('queued', 'Queued'), ('running', 'Running'), ('waiting', 'Waiting'), ('paused', 'Paused'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='queued')),
-                ('lease_until', models.DateTimeField(blank=True, null=True)),
-                ('lease_holder', models.TextField(blank=True, help_text='Who holds the lease; a late holder finds another name.')),
-                ('waiting_until', models.DateTimeField(blank=True, null=True)),
-                ('attempts', models.PositiveIntegerField(default=0)),
-                ('progress', models.JSONField(blank=True, default=dict)),
-                ('error', models.TextField(blank=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('file', models.TextField(help_text='Path below INTERCODER_DATA/uploads.')),
-                ('mapping', models.JSONField(blank=True, default=dict)),
-                ('report', models.JSONField(blank=True, default=dict, help_text='What is odd about the sheet.')),
-                ('by', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='labeling.membership')),
-                ('round', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='labeling.round')),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='annotation_imports', to='labeling.study')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "state",
+                    models.TextField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("running", "Running"),
+                            ("waiting", "Waiting"),
+                            ("paused", "Paused"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="queued",
+                    ),
+                ),
+                ("lease_until", models.DateTimeField(blank=True, null=True)),
+                (
+                    "lease_holder",
+                    models.TextField(
+                        blank=True, help_text="Who holds the lease; a late holder finds another name."
+                    ),
+                ),
+                ("waiting_until", models.DateTimeField(blank=True, null=True)),
+                ("attempts", models.PositiveIntegerField(default=0)),
+                ("progress", models.JSONField(blank=True, default=dict)),
+                ("error", models.TextField(blank=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                ("file", models.TextField(help_text="Path below INTERCODER_DATA/uploads.")),
+                ("mapping", models.JSONField(blank=True, default=dict)),
+                (
+                    "report",
+                    models.JSONField(blank=True, default=dict, help_text="What is odd about the sheet."),
+                ),
+                (
+                    "by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="+",
+                        to="labeling.membership",
+                    ),
+                ),
+                (
+                    "round",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="labeling.round",
+                    ),
+                ),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="annotation_imports",
+                        to="labeling.study",
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='Submission',
+            name="Submission",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('n', models.PositiveIntegerField()),
-                ('at', models.DateTimeField()),
-                ('memo', models.TextField(blank=True)),
-                ('confidence', models.TextField(blank=True, choices=[('low', 'Low'), ('medium', 'Medium'), ('high', 'High')])),
-                ('exclude_reason', models.TextField(blank=True)),
-                ('exclude_note', models.TextField(blank=True)),
-                ('assignment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='submissions', to='labeling.assignment')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("n", models.PositiveIntegerField()),
+                ("at", models.DateTimeField()),
+                ("memo", models.TextField(blank=True)),
+                (
+                    "confidence",
+                    models.TextField(
+                        blank=True, choices=[("low", "Low"), ("medium", "Medium"), ("high", "High")]
+                    ),
+                ),
+                ("exclude_reason", models.TextField(blank=True)),
+                ("exclude_note", models.TextField(blank=True)),
+                (
+                    "assignment",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="submissions",
+                        to="labeling.assignment",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Evidence',
+            name="Evidence",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('document', labeling.models.base.BytewiseTextField(help_text='Key of a document of the pinned snapshot.')),
-                ('start', models.PositiveIntegerField()),
-                ('end', models.PositiveIntegerField()),
-                ('quote', models.TextField()),
-                ('prefix', models.TextField(blank=True)),
-                ('suffix', models.TextField(blank=True)),
-                ('category', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='evidence', to='labeling.category')),
-                ('dimension', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='evidence', to='labeling.dimension')),
-                ('proposal', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='evidence', to='labeling.categoryproposal')),
-                ('submission', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='evidence', to='labeling.submission')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "document",
+                    labeling.models.base.BytewiseTextField(
+                        help_text="Key of a document of the pinned snapshot."
+                    ),
+                ),
+                ("start", models.PositiveIntegerField()),
+                ("end", models.PositiveIntegerField()),
+                ("quote", models.TextField()),
+                ("prefix", models.TextField(blank=True)),
+                ("suffix", models.TextField(blank=True)),
+                (
+                    "category",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="evidence",
+                        to="labeling.category",
+                    ),
+                ),
+                (
+                    "dimension",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="evidence",
+                        to="labeling.dimension",
+                    ),
+                ),
+                (
+                    "proposal",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="evidence",
+                        to="labeling.categoryproposal",
+                    ),
+                ),
+                (
+                    "submission",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="evidence",
+                        to="labeling.submission",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'evidence',
+                "verbose_name_plural": "evidence",
             },
         ),
         migrations.AddField(
-            model_name='annotation',
-            name='submission',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='annotations', to='labeling.submission'),
+            model_name="annotation",
+            name="submission",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="annotations",
+                to="labeling.submission",
+            ),
         ),
         migrations.CreateModel(
-            name='Unit',
+            name="Unit",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('part', models.PositiveIntegerField(default=0)),
-                ('ref', labeling.models.base.BytewiseTextField()),
-                ('title', models.TextField(blank=True, help_text='What this part is about; empty for the whole.')),
-                ('split_at', models.DateTimeField(blank=True, null=True)),
-                ('issue', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='units', to='labeling.issue')),
-                ('snapshot', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='pinned_by', to='labeling.issuesnapshot')),
-                ('split_from', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='parts', to='labeling.unit')),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='units', to='labeling.study')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("part", models.PositiveIntegerField(default=0)),
+                ("ref", labeling.models.base.BytewiseTextField()),
+                (
+                    "title",
+                    models.TextField(blank=True, help_text="What this part is about; empty for the whole."),
+                ),
+                ("split_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "issue",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="units",
+                        to="labeling.issue",
+                    ),
+                ),
+                (
+                    "snapshot",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="pinned_by",
+                        to="labeling.issuesnapshot",
+                    ),
+                ),
+                (
+                    "split_from",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="parts",
+                        to="labeling.unit",
+                    ),
+                ),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="units", to="labeling.study"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='SampleUnit',
+            name="SampleUnit",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('stratum', labeling.models.base.BytewiseTextField(blank=True)),
-                ('rank', models.PositiveIntegerField()),
-                ('drawn', models.TextField(choices=[('draw', 'Drawn'), ('top_up', 'Top-up'), ('replacement', 'Replacement')], default='draw')),
-                ('reason', models.TextField(blank=True)),
-                ('sample', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sample_units', to='labeling.sample')),
-                ('replaced_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='replaces', to='labeling.unit')),
-                ('unit', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='sample_units', to='labeling.unit')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("stratum", labeling.models.base.BytewiseTextField(blank=True)),
+                ("rank", models.PositiveIntegerField()),
+                (
+                    "drawn",
+                    models.TextField(
+                        choices=[("draw", "Drawn"), ("top_up", "Top-up"), ("replacement", "Replacement")],
+                        default="draw",
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
+                (
+                    "sample",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="sample_units",
+                        to="labeling.sample",
+                    ),
+                ),
+                (
+                    "replaced_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="replaces",
+                        to="labeling.unit",
+                    ),
+                ),
+                (
+                    "unit",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="sample_units",
+                        to="labeling.unit",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('stratum', 'rank'),
+                "ordering": ("stratum", "rank"),
             },
         ),
         migrations.AddField(
-            model_name='sample',
-            name='units',
-            field=models.ManyToManyField(related_name='samples', through='labeling.SampleUnit', through_fields=('sample', 'unit'), to='labeling.unit'),
+            model_name="sample",
+            name="units",
+            field=models.ManyToManyField(
+                related_name="samples",
+                through="labeling.SampleUnit",
+                through_fields=("sample", "unit"),
+                to="labeling.unit",
+            ),
         ),
         migrations.AddField(
-            model_name='roundunit',
-            name='unit',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='round_units', to='labeling.unit'),
+            model_name="roundunit",
+            name="unit",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.RESTRICT, related_name="round_units", to="labeling.unit"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='user',
-            constraint=models.CheckConstraint(condition=models.Q(('username__length__lte', 150)), name='user_username_length', violation_error_message='username may have at most 150 characters.'),
+            model_name="user",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("username__length__lte", 150)),
+                name="user_username_length",
+                violation_error_message="username may have at most 150 characters.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='user',
-            constraint=models.CheckConstraint(condition=models.Q(('display_name__length__lte', 150)), name='user_display_name_length', violation_error_message='display_name may have at most 150 characters.'),
+            model_name="user",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("display_name__length__lte", 150)),
+                name="user_display_name_length",
+                violation_error_message="display_name may have at most 150 characters.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='user',
-            constraint=models.CheckConstraint(condition=models.Q(('theme__in', ('auto', 'light', 'dark'))), name='user_theme'),
+            model_name="user",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("theme__in", ("auto", "light", "dark"))), name="user_theme"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='annotationcategory',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('category__isnull', False), ('proposal__isnull', True)), models.Q(('category__isnull', True), ('proposal__isnull', False)), _connector='OR'), name='annotation_category_one_source'),
+            model_name="annotationcategory",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("category__isnull", False), ("proposal__isnull", True)),
+                    models.Q(("category__isnull", True), ("proposal__isnull", False)),
+                    _connector="OR",
+                ),
+                name="annotation_category_one_source",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='annotationcategory',
-            constraint=models.UniqueConstraint(condition=models.Q(('exclusive', True)), fields=('annotation',), name='annotation_category_one_if_exclusive'),
+            model_name="annotationcategory",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("exclusive", True)),
+                fields=("annotation",),
+                name="annotation_category_one_if_exclusive",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='annotationcategory',
-            constraint=models.UniqueConstraint(fields=('annotation', 'category'), name='annotation_category_once'),
+            model_name="annotationcategory",
+            constraint=models.UniqueConstraint(
+                fields=("annotation", "category"), name="annotation_category_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='annotationcategory',
-            constraint=models.UniqueConstraint(fields=('annotation', 'proposal'), name='annotation_proposal_once'),
+            model_name="annotationcategory",
+            constraint=models.UniqueConstraint(
+                fields=("annotation", "proposal"), name="annotation_proposal_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='categorymapping',
-            constraint=models.UniqueConstraint(fields=('from_codebook', 'to_codebook', 'from_concept'), name='category_mapping_once'),
+            model_name="categorymapping",
+            constraint=models.UniqueConstraint(
+                fields=("from_codebook", "to_codebook", "from_concept"), name="category_mapping_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='dimension',
-            constraint=models.UniqueConstraint(fields=('codebook', 'key'), name='dimension_codebook_key'),
+            model_name="dimension",
+            constraint=models.UniqueConstraint(fields=("codebook", "key"), name="dimension_codebook_key"),
         ),
         migrations.AddConstraint(
-            model_name='dimension',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('key__startswith', '_'), _negated=True), models.Q(('key', ''), _negated=True)), name='dimension_key_not_reserved'),
+            model_name="dimension",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("key__startswith", "_"), _negated=True), models.Q(("key", ""), _negated=True)
+                ),
+                name="dimension_key_not_reserved",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='dimension',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ('single', 'multiple', 'ordinal', 'text'))), name='dimension_kind'),
+            model_name="dimension",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind__in", ("single", "multiple", "ordinal", "text"))),
+                name="dimension_kind",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='dimension',
-            constraint=models.CheckConstraint(condition=models.Q(('key__length__lte', 60)), name='dimension_key_length', violation_error_message='key may have at most 60 characters.'),
+            model_name="dimension",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("key__length__lte", 60)),
+                name="dimension_key_length",
+                violation_error_message="key may have at most 60 characters.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='dimension',
-            constraint=models.CheckConstraint(condition=models.Q(('name__length__lte', 120)), name='dimension_name_length', violation_error_message='name may have at most 120 characters.'),
+            model_name="dimension",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("name__length__lte", 120)),
+                name="dimension_name_length",
+                violation_error_message="name may have at most 120 characters.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='category',
-            constraint=models.UniqueConstraint(fields=('dimension', 'code'), name='category_dimension_code'),
+            model_name="category",
+            constraint=models.UniqueConstraint(fields=("dimension", "code"), name="category_dimension_code"),
         ),
         migrations.AddConstraint(
-            model_name='category',
-            constraint=models.UniqueConstraint(fields=('dimension', 'concept'), name='category_dimension_concept'),
+            model_name="category",
+            constraint=models.UniqueConstraint(
+                fields=("dimension", "concept"), name="category_dimension_concept"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='category',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('code', ''), _negated=True), models.Q(('code__contains', '/'), _negated=True), models.Q(('code__contains', '|'), _negated=True), models.Q(('code__contains', '\n'), _negated=True), models.Q(('code__contains', '\r'), _negated=True)), name='category_code_characters'),
+            model_name="category",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("code", ""), _negated=True),
+                    models.Q(("code__contains", "/"), _negated=True),
+                    models.Q(("code__contains", "|"), _negated=True),
+                    models.Q(("code__contains", "\n"), _negated=True),
+                    models.Q(("code__contains", "\r"), _negated=True),
+                ),
+                name="category_code_characters",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='category',
-            constraint=models.CheckConstraint(condition=models.Q(('code__in', ('unclear', 'not_applicable', 'not_asked')), _negated=True), name='category_code_not_reserved'),
+            model_name="category",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("code__in", ("unclear", "not_applicable", "not_asked")), _negated=True),
+                name="category_code_not_reserved",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='category',
-            constraint=models.CheckConstraint(condition=models.Q(('code__length__lte', 80)), name='category_code_length', violation_error_message='code may have at most 80 characters.'),
+            model_name="category",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("code__length__lte", 80)),
+                name="category_code_length",
+                violation_error_message="code may have at most 80 characters.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='category',
-            constraint=models.CheckConstraint(condition=models.Q(('name__length__lte', 160)), name='category_name_length', violation_error_message='name may have at most 160 characters.'),
+            model_name="category",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("name__length__lte", 160)),
+                name="category_name_length",
+                violation_error_message="name may have at most 160 characters.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='idempotentreply',
-            constraint=models.UniqueConstraint(fields=('user', 'method', 'path', 'key'), name='idempotent_reply_once'),
+            model_name="idempotentreply",
+            constraint=models.UniqueConstraint(
+                fields=("user", "method", "path", "key"), name="idempotent_reply_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='idempotentreply',
-            constraint=models.CheckConstraint(condition=models.Q(('key__length__lte', 255)), name='idempotent_reply_key_length'),
+            model_name="idempotentreply",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("key__length__lte", 255)), name="idempotent_reply_key_length"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='issuesnapshot',
-            constraint=models.UniqueConstraint(fields=('issue', 'content_hash'), name='issue_snapshot_content'),
+            model_name="issuesnapshot",
+            constraint=models.UniqueConstraint(
+                fields=("issue", "content_hash"), name="issue_snapshot_content"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decisionversion',
-            constraint=models.UniqueConstraint(fields=('decision', 'version'), name='decision_version_once'),
+            model_name="decisionversion",
+            constraint=models.UniqueConstraint(fields=("decision", "version"), name="decision_version_once"),
         ),
         migrations.AddIndex(
-            model_name='notice',
-            index=models.Index(fields=['member', 'read_at'], name='notice_unread'),
+            model_name="notice",
+            index=models.Index(fields=["member", "read_at"], name="notice_unread"),
         ),
         migrations.AddConstraint(
-            model_name='categoryproposal',
-            constraint=models.UniqueConstraint(fields=('round', 'dimension', 'by', 'code'), name='category_proposal_code_once_per_coder'),
+            model_name="categoryproposal",
+            constraint=models.UniqueConstraint(
+                fields=("round", "dimension", "by", "code"), name="category_proposal_code_once_per_coder"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='categoryproposal',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'mapped'), _negated=True), ('target__isnull', False), _connector='OR'), name='category_proposal_mapped_has_target'),
+            model_name="categoryproposal",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "mapped"), _negated=True), ("target__isnull", False), _connector="OR"
+                ),
+                name="category_proposal_mapped_has_target",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='agreementreport',
-            constraint=models.UniqueConstraint(fields=('round', 'kind', 'options', 'scope', 'software_version'), name='agreement_report_once'),
+            model_name="agreementreport",
+            constraint=models.UniqueConstraint(
+                fields=("round", "kind", "options", "scope", "software_version"), name="agreement_report_once"
+            ),
         ),
         migrations.AddIndex(
-            model_name='decisionproposal',
-            index=models.Index(fields=['round_unit', 'dimension', 'by', 'at'], name='proposal_latest'),
+            model_name="decisionproposal",
+            index=models.Index(fields=["round_unit", "dimension", "by", "at"], name="proposal_latest"),
         ),
         migrations.AddIndex(
-            model_name='decision',
-            index=models.Index(fields=['round_unit', 'how'], name='decision_open'),
+            model_name="decision",
+            index=models.Index(fields=["round_unit", "how"], name="decision_open"),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.UniqueConstraint(fields=('round_unit', 'dimension'), name='decision_unit_dimension'),
+            model_name="decision",
+            constraint=models.UniqueConstraint(
+                fields=("round_unit", "dimension"), name="decision_unit_dimension"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(('how', ''), models.Q(('decided_at__isnull', False), ('version__gte', 1)), _connector='OR'), name='decision_has_a_time'),
+            model_name="decision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("how", ""), models.Q(("decided_at__isnull", False), ("version__gte", 1)), _connector="OR"
+                ),
+                name="decision_has_a_time",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='comment',
-            constraint=models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='comment_has_text'),
+            model_name="comment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("text", ""), _negated=True), name="comment_has_text"
+            ),
         ),
         migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(fields=['coder', 'status', 'position'], name='assignment_queue'),
+            model_name="assignment",
+            index=models.Index(fields=["coder", "status", "position"], name="assignment_queue"),
         ),
         migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.UniqueConstraint(fields=('round_unit', 'coder'), name='assignment_unit_coder'),
+            model_name="assignment",
+            constraint=models.UniqueConstraint(fields=("round_unit", "coder"), name="assignment_unit_coder"),
         ),
         migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ('todo', 'draft', 'submitted', 'skipped', 'returned', 'withdrawn'))), name='assignment_status'),
+            model_name="assignment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("status__in", ("todo", "draft", "submitted", "skipped", "returned", "withdrawn"))
+                ),
+                name="assignment_status",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='snapshotdocument',
-            constraint=models.UniqueConstraint(fields=('snapshot', 'key'), name='snapshot_document_key'),
+            model_name="snapshotdocument",
+            constraint=models.UniqueConstraint(fields=("snapshot", "key"), name="snapshot_document_key"),
         ),
         migrations.AddConstraint(
-            model_name='sourcetoken',
-            constraint=models.UniqueConstraint(fields=('user', 'api_base'), name='source_token_user_base'),
+            model_name="sourcetoken",
+            constraint=models.UniqueConstraint(fields=("user", "api_base"), name="source_token_user_base"),
         ),
         migrations.AddConstraint(
-            model_name='study',
-            constraint=models.CheckConstraint(condition=models.Q(('slug__length__lte', 60)), name='study_slug_length', violation_error_message='slug may have at most 60 characters.'),
+            model_name="study",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("slug__length__lte", 60)),
+                name="study_slug_length",
+                violation_error_message="slug may have at most 60 characters.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='study',
-            constraint=models.CheckConstraint(condition=models.Q(('title__length__lte', 200)), name='study_title_length', violation_error_message='title may have at most 200 characters.'),
+            model_name="study",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("title__length__lte", 200)),
+                name="study_title_length",
+                violation_error_message="title may have at most 200 characters.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='study',
-            constraint=models.CheckConstraint(condition=models.Q(('deleted_at__isnull', True), ('purge_at__isnull', False), _connector='OR'), name='study_deleted_has_purge'),
+            model_name="study",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("deleted_at__isnull", True), ("purge_at__isnull", False), _connector="OR"
+                ),
+                name="study_deleted_has_purge",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='study',
-            constraint=models.CheckConstraint(condition=models.Q(('count_states__in', ('category', 'leave_out'))), name='study_count_states'),
+            model_name="study",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("count_states__in", ("category", "leave_out"))), name="study_count_states"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='round',
-            constraint=models.UniqueConstraint(fields=('study', 'number'), name='round_study_number'),
+            model_name="round",
+            constraint=models.UniqueConstraint(fields=("study", "number"), name="round_study_number"),
         ),
         migrations.AddConstraint(
-            model_name='round',
-            constraint=models.CheckConstraint(condition=models.Q(('state', 'draft'), ('codebook__isnull', False), ('discarded_at__isnull', False), _connector='OR'), name='round_beyond_draft_has_a_codebook'),
+            model_name="round",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("state", "draft"),
+                    ("codebook__isnull", False),
+                    ("discarded_at__isnull", False),
+                    _connector="OR",
+                ),
+                name="round_beyond_draft_has_a_codebook",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='round',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state__in', ('closed', 'reconciled')), _negated=True), ('closed_at__isnull', False), _connector='OR'), name='round_closed_has_a_time'),
+            model_name="round",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state__in", ("closed", "reconciled")), _negated=True),
+                    ("closed_at__isnull", False),
+                    _connector="OR",
+                ),
+                name="round_closed_has_a_time",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='round',
-            constraint=models.CheckConstraint(condition=models.Q(('overlap__gte', 0), ('overlap__lte', 1)), name='round_overlap_is_a_share'),
+            model_name="round",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("overlap__gte", 0), ("overlap__lte", 1)), name="round_overlap_is_a_share"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='round',
-            constraint=models.CheckConstraint(condition=models.Q(('coders_per_unit__gte', 1)), name='round_coders_per_unit'),
+            model_name="round",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("coders_per_unit__gte", 1)), name="round_coders_per_unit"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='round',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ('draft', 'open', 'closed', 'reconciled'))), name='round_state'),
+            model_name="round",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ("draft", "open", "closed", "reconciled"))),
+                name="round_state",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('study', 'user'), name='membership_study_user'),
+            model_name="membership",
+            constraint=models.UniqueConstraint(fields=("study", "user"), name="membership_study_user"),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('study', 'number'), name='membership_study_number'),
+            model_name="membership",
+            constraint=models.UniqueConstraint(fields=("study", "number"), name="membership_study_number"),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('study', 'pseudonym'), name='membership_study_pseudonym'),
+            model_name="membership",
+            constraint=models.UniqueConstraint(
+                fields=("study", "pseudonym"), name="membership_study_pseudonym"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.CheckConstraint(condition=models.Q(('pseudonym__length__lte', 60)), name='membership_pseudonym_length', violation_error_message='pseudonym may have at most 60 characters.'),
+            model_name="membership",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("pseudonym__length__lte", 60)),
+                name="membership_pseudonym_length",
+                violation_error_message="pseudonym may have at most 60 characters.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'person'), ('role__in', ['lead', 'coder', 'adjudicator', 'observer'])), models.Q(models.Q(('kind', 'person'), _negated=True), ('role', '')), _connector='OR'), name='membership_only_persons_have_a_role'),
+            model_name="membership",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("kind", "person"), ("role__in", ["lead", "coder", "adjudicator", "observer"])),
+                    models.Q(models.Q(("kind", "person"), _negated=True), ("role", "")),
+                    _connector="OR",
+                ),
+                name="membership_only_persons_have_a_role",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.CheckConstraint(condition=models.Q(('kind', 'person'), ('user__isnull', True), _connector='OR'), name='membership_only_persons_have_an_account'),
+            model_name="membership",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind", "person"), ("user__isnull", True), _connector="OR"),
+                name="membership_only_persons_have_an_account",
+            ),
         ),
         migrations.AddIndex(
-            model_name='job',
-            index=models.Index(fields=['state', 'lease_until'], name='job_due'),
+            model_name="job",
+            index=models.Index(fields=["state", "lease_until"], name="job_due"),
         ),
         migrations.AddIndex(
-            model_name='issue',
-            index=models.Index(fields=['study', 'eligible', 'key'], name='issue_study_eligible'),
+            model_name="issue",
+            index=models.Index(fields=["study", "eligible", "key"], name="issue_study_eligible"),
         ),
         migrations.AddIndex(
-            model_name='issue',
-            index=models.Index(fields=['study', 'repository', 'number'], name='issue_study_repository'),
+            model_name="issue",
+            index=models.Index(fields=["study", "repository", "number"], name="issue_study_repository"),
         ),
         migrations.AddIndex(
-            model_name='issue',
-            index=models.Index(condition=models.Q(('node_id', ''), _negated=True), fields=['study', 'node_id'], name='issue_study_node'),
+            model_name="issue",
+            index=models.Index(
+                condition=models.Q(("node_id", ""), _negated=True),
+                fields=["study", "node_id"],
+                name="issue_study_node",
+            ),
         ),
         migrations.AddIndex(
-            model_name='issue',
-            index=models.Index(condition=models.Q(('rest_id__isnull', False)), fields=['study', 'rest_id'], name='issue_study_rest'),
+            model_name="issue",
+            index=models.Index(
+                condition=models.Q(("rest_id__isnull", False)),
+                fields=["study", "rest_id"],
+                name="issue_study_rest",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='issue',
-            constraint=models.UniqueConstraint(fields=('study', 'key'), name='issue_study_key'),
+            model_name="issue",
+            constraint=models.UniqueConstraint(fields=("study", "key"), name="issue_study_key"),
         ),
         migrations.AddConstraint(
-            model_name='issue',
-            constraint=models.CheckConstraint(condition=models.Q(('key', ''), _negated=True), name='issue_key_given'),
+            model_name="issue",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("key", ""), _negated=True), name="issue_key_given"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='issue',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ('issue', 'pull_request'))), name='issue_kind'),
+            model_name="issue",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind__in", ("issue", "pull_request"))), name="issue_kind"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='invitation',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['lead', 'coder', 'adjudicator', 'observer'])), name='invitation_role'),
+            model_name="invitation",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("role__in", ["lead", "coder", "adjudicator", "observer"])),
+                name="invitation_role",
+            ),
         ),
         migrations.AddIndex(
-            model_name='exportjob',
-            index=models.Index(fields=['state', 'lease_until'], name='export_job_due'),
+            model_name="exportjob",
+            index=models.Index(fields=["state", "lease_until"], name="export_job_due"),
         ),
         migrations.AddIndex(
-            model_name='event',
-            index=models.Index(fields=['study', '-id'], name='event_study_newest'),
+            model_name="event",
+            index=models.Index(fields=["study", "-id"], name="event_study_newest"),
         ),
         migrations.AddConstraint(
-            model_name='corpusrule',
-            constraint=models.UniqueConstraint(fields=('study', 'version', 'position'), name='corpus_rule_position'),
+            model_name="corpusrule",
+            constraint=models.UniqueConstraint(
+                fields=("study", "version", "position"), name="corpus_rule_position"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='codebook',
-            constraint=models.UniqueConstraint(fields=('study', 'version'), name='codebook_study_version'),
+            model_name="codebook",
+            constraint=models.UniqueConstraint(fields=("study", "version"), name="codebook_study_version"),
         ),
         migrations.AddConstraint(
-            model_name='codebook',
-            constraint=models.UniqueConstraint(condition=models.Q(('frozen_at__isnull', True)), fields=('study',), name='codebook_one_draft_per_study'),
+            model_name="codebook",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("frozen_at__isnull", True)),
+                fields=("study",),
+                name="codebook_one_draft_per_study",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='submission',
-            constraint=models.UniqueConstraint(fields=('assignment', 'n'), name='submission_assignment_n'),
+            model_name="submission",
+            constraint=models.UniqueConstraint(fields=("assignment", "n"), name="submission_assignment_n"),
         ),
         migrations.AddConstraint(
-            model_name='submission',
-            constraint=models.CheckConstraint(condition=models.Q(('confidence__in', ('', 'low', 'medium', 'high'))), name='submission_confidence'),
+            model_name="submission",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("confidence__in", ("", "low", "medium", "high"))),
+                name="submission_confidence",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='evidence',
-            constraint=models.CheckConstraint(condition=models.Q(('end__gt', models.F('start'))), name='evidence_not_empty'),
+            model_name="evidence",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("end__gt", models.F("start"))), name="evidence_not_empty"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='annotation',
-            constraint=models.UniqueConstraint(fields=('submission', 'dimension'), name='annotation_submission_dimension'),
+            model_name="annotation",
+            constraint=models.UniqueConstraint(
+                fields=("submission", "dimension"), name="annotation_submission_dimension"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='annotation',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ('coded', 'unclear', 'not_applicable', 'not_asked'))), name='annotation_state'),
+            model_name="annotation",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ("coded", "unclear", "not_applicable", "not_asked"))),
+                name="annotation_state",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.UniqueConstraint(fields=('study', 'issue', 'part'), name='unit_study_issue_part'),
+            model_name="unit",
+            constraint=models.UniqueConstraint(
+                fields=("study", "issue", "part"), name="unit_study_issue_part"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.UniqueConstraint(fields=('study', 'ref'), name='unit_study_ref'),
+            model_name="unit",
+            constraint=models.UniqueConstraint(fields=("study", "ref"), name="unit_study_ref"),
         ),
         migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.CheckConstraint(condition=models.Q(('part', 0), ('split_from__isnull', False), _connector='OR'), name='unit_part_has_a_whole'),
+            model_name="unit",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("part", 0), ("split_from__isnull", False), _connector="OR"),
+                name="unit_part_has_a_whole",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sampleunit',
-            constraint=models.UniqueConstraint(fields=('sample', 'unit'), name='sample_unit_once'),
+            model_name="sampleunit",
+            constraint=models.UniqueConstraint(fields=("sample", "unit"), name="sample_unit_once"),
         ),
         migrations.AddConstraint(
-            model_name='sampleunit',
-            constraint=models.UniqueConstraint(fields=('sample', 'stratum', 'rank'), name='sample_unit_rank'),
+            model_name="sampleunit",
+            constraint=models.UniqueConstraint(fields=("sample", "stratum", "rank"), name="sample_unit_rank"),
         ),
         migrations.AddConstraint(
-            model_name='sampleunit',
-            constraint=models.CheckConstraint(condition=models.Q(('rank__gte', 1)), name='sample_unit_rank_from_one'),
+            model_name="sampleunit",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("rank__gte", 1)), name="sample_unit_rank_from_one"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sample',
-            constraint=models.CheckConstraint(condition=models.Q(('state', 'preparing'), ('frozen_at__isnull', False), _connector='OR'), name='sample_frozen_has_a_time'),
+            model_name="sample",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state", "preparing"), ("frozen_at__isnull", False), _connector="OR"),
+                name="sample_frozen_has_a_time",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='roundunit',
-            constraint=models.UniqueConstraint(fields=('round', 'unit'), name='round_unit_once'),
+            model_name="roundunit",
+            constraint=models.UniqueConstraint(fields=("round", "unit"), name="round_unit_once"),
         ),
     ]

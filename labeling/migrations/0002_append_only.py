@@ -43,7 +43,9 @@ def add_triggers(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
 def drop_triggers(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     is_postgresql = schema_editor.connection.vendor == "postgresql"
     for table in WRITTEN_ONCE:
-        schema_editor.execute(f"DROP TRIGGER {table}_written_once" + (f" ON {table}" if is_postgresql else ""))
+        schema_editor.execute(
+            f"DROP TRIGGER {table}_written_once" + (f" ON {table}" if is_postgresql else "")
+        )
     if is_postgresql:
         schema_editor.execute("DROP FUNCTION labeling_written_once()")
 
