@@ -1,5 +1,6 @@
 """Static files, gathered once per change of them: hashing and compressing takes longer than starting."""
 
+import fcntl
 import hashlib
 from pathlib import Path
 
@@ -10,19 +11,28 @@ from django.core.management import call_command
 
 def collect_static_files() -> None:
     """Gather and compress the static files if any of them changed since the last time."""
-    stamp = Path(settings.STATIC_ROOT) / "sources"
+    folder = Path(settings.STATIC_ROOT)
+    stamp = folder.with_name(f"{folder.name}.stamp")
     sources = fingerprint_sources()
-    if stamp.is_file() and stamp.read_text() == sources:
+    if is_current(stamp, sources):
         return
-    call_command("collectstatic", interactive=False, clear=True, verbosity=0)
-    stamp.write_text(sources)
+    with stamp.open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two that start at once must not clear each other's work
+        if not is_current(stamp, sources):
+            call_command("collectstatic", interactive=False, clear=True, verbosity=0)
+            stamp.write_text(sources)
+
+
+def is_current(stamp: Path, sources: str) -> bool:
+    """Whether the files were gathered from just these sources."""
+    return stamp.is_file() and stamp.read_text() == sources
 
 
 def fingerprint_sources() -> str:
-    """Digest of every static file's path, size and time."""
+    """Digest of every static file's path and content; times change when an image is copied."""
     digest = hashlib.sha256()
     for finder in get_finders():
         for path, storage in finder.list([]):
-            stat = Path(storage.path(path)).stat()
-            digest.update(f"{path}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode())
+            digest.update(f"{path}\0".encode())
+            digest.update(Path(storage.path(path)).read_bytes())
     return digest.hexdigest()
