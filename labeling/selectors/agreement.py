@@ -1,9 +1,11 @@
 """From frozen answers to what agreement is computed from. Refuses a round that is still open."""
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 from labeling.agreement.report import DimensionData
 from labeling.models import AgreementReport, Annotation, Dimension, Membership, Round, Study
@@ -17,6 +19,7 @@ CONSENSUS = (
 )
 COUNTED_STATES = (Annotation.State.UNCLEAR, Annotation.State.NOT_APPLICABLE)
 OTHER = "(any other)"
+CODER = re.compile(r"\bcoder (\d+)\b")
 
 Value = str | frozenset[str]
 
@@ -331,3 +334,44 @@ def _with_reasons(data: DimensionData, frozen: FrozenRound) -> DimensionData:
     used = sorted(_used(values.values()) - {KEPT})
     parents = dict.fromkeys(used, EXCLUDED)
     return replace(data, categories=(KEPT, *used), values=values, parents=parents)
+
+
+def readable_payload(report: AgreementReport, *, pseudonyms: bool = False) -> dict[str, Any]:
+    """A stored report with coders under the names they have now, or their pseudonyms."""
+    members = report.round.study.memberships.select_related("user")
+    names = {str(each.number): each.pseudonym if pseudonyms else each.name for each in members}
+
+    def named(text: str) -> str:
+        return CODER.sub(lambda found: names.get(found[1], found[0]), text)
+
+    payload = report.payload
+    if "groups" in payload:
+        by_pair = report.scope == AgreementReport.Scope.PAIR
+        groups = [
+            {**_with_names(group, named), "name": named(group["name"]) if by_pair else group["name"]}
+            for group in payload["groups"]
+        ]
+        return {"groups": groups}
+    return _with_names(payload, named)
+
+
+def _with_names(payload: Mapping[str, Any], named: Callable[[str], str]) -> dict[str, Any]:
+    eligibility = payload["eligibility"]
+    return {
+        **payload,
+        "eligibility": eligibility and _dimension_with_names(eligibility, named),
+        "dimensions": [_dimension_with_names(each, named) for each in payload["dimensions"]],
+    }
+
+
+def _dimension_with_names(row: Mapping[str, Any], named: Callable[[str], str]) -> dict[str, Any]:
+    def of_pair(pair: Mapping[str, Any]) -> dict[str, Any]:
+        return {**pair, "coder_a": named(pair["coder_a"]), "coder_b": named(pair["coder_b"])}
+
+    return {
+        **row,
+        "coders": [named(each) for each in row["coders"]],
+        "pairs": [of_pair(each) for each in row["pairs"]],
+        "matrix": [of_pair(each) for each in row["matrix"]],
+        "warnings": [{**each, "words": named(each["words"])} for each in row["warnings"]],
+    }

@@ -11,9 +11,13 @@ from django.utils import timezone
 
 from labeling.agreement.report import DimensionData, DimensionReport, Statistic, summarise, to_payload
 from labeling.errors import RoundStateError
-from labeling.models import AgreementReport, Membership, Round, Study
+from labeling.models import AgreementReport, Decision, Job, Membership, Round, Study
+from labeling.paper import Paper, PaperFacts, paper_sentence
 from labeling.selectors.agreement import CONSENSUS, ELIGIBILITY, coding_pairs, grouped_pairs
+from labeling.selectors.frozen import round_dimensions
+from labeling.selectors.reconciliation import QUEUED
 from labeling.services.events import record
+from labeling.services.jobs import ring
 
 Kind, Scope = AgreementReport.Kind, AgreementReport.Scope
 
@@ -55,6 +59,9 @@ def report_of(
             software_version=software_version(),
             defaults={"payload": payload},
         )
+        if made and scope == Scope.WHOLE:
+            check = Job.Kind.CHECK_AGREEMENT
+            ring(Job.objects.create(kind=check, study=coding_round.study, round=coding_round))
         if made:
             record(
                 study=coding_round.study,
@@ -123,3 +130,25 @@ def mark_read(coding_round: Round, member: Membership | None = None) -> None:
                 verb="round.first_read",
                 object=f"round:{coding_round.number}",
             )
+
+
+def sentence_for_paper(report: AgreementReport) -> Paper:
+    """The sentence about a stored report, and what has to happen before all of it is true."""
+    coding_round = report.round
+    # Decisions made with another's answer in view; totals, which no sealing hides.
+    settled = Decision.objects.filter(round_unit__round=coding_round, type__in=QUEUED)
+    coders = {coder for row in report.payload["dimensions"] for coder in row["coders"]}
+    options = json.loads(report.options)
+    counted = options.get("count_states", coding_round.study.count_states)
+    return paper_sentence(
+        PaperFacts(
+            payload=report.payload,
+            names={each.key: each.name for each in round_dimensions(coding_round)},
+            coders=len(coders),
+            states_count=counted == Study.CountStates.CATEGORY,
+            disagreed=settled.values("round_unit").distinct().count(),
+            undecided=settled.filter(how="").values("round_unit").distinct().count(),
+            settled_by=frozenset(settled.exclude(how="").values_list("how", flat=True).distinct()),
+            after_unblinding=report.kind == Kind.AFTER_UNBLINDING,
+        )
+    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from labeling.models import Membership, Round
+from labeling.models import Membership, Round, User
 from labeling.services.agreement import store_agreement
 from labeling.services.reconciliation import open_reconciliation
 from tests.factories import (
@@ -36,7 +36,7 @@ def coded_round(answers: Answers, *, study=None, kind: str = Round.Kind.MAIN, **
 
 def coder_called(study, name: str) -> Membership:
     known = study.memberships.filter(user__username=name).first()
-    return known or make_member(study, user=name)
+    return known or make_member(study, user=User.objects.filter(username=name).first() or name)
 
 
 def answer_unit(coding_round: Round, coder: Membership, place: int, answer: str | None) -> None:
