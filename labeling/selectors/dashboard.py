@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.urls import reverse
 
 from labeling.marks import DimensionMark, mark_dimensions
@@ -14,12 +14,12 @@ from labeling.models import (
     Decision,
     Event,
     Membership,
-    Role,
     Round,
     RoundUnit,
     Study,
 )
 from labeling.selectors.progress import round_progress
+from labeling.selectors.rounds import reachable_rounds
 from labeling.selectors.studies import visible_events
 
 QUEUED = (Decision.Type.DISAGREED, Decision.Type.ONE_SIDED, Decision.Type.EXCLUDED)
@@ -72,7 +72,7 @@ class NextStep:
 
 def dashboard(study: Study, member: Membership) -> dict[str, Any]:
     """Everything the page shows, in a number of queries that does not depend on the size of the study."""
-    rounds = round_rows(study, member)
+    rounds = round_rows(member)
     running = [row.round for row in rounds if row.round.state == Round.State.OPEN]
     read = [row for row in rounds if row.coefficients]
     return {
@@ -86,21 +86,10 @@ def dashboard(study: Study, member: Membership) -> dict[str, Any]:
     }
 
 
-def reachable_rounds(study: Study, member: Membership) -> QuerySet[Round]:
-    """Rounds that the member's role reaches: a coder's are those they coded in; drafts are a lead's."""
-    rounds = study.rounds.filter(discarded_at__isnull=True)
-    if member.role != Role.LEAD:
-        rounds = rounds.exclude(state=Round.State.DRAFT)
-    if member.role == Role.CODER:
-        coded = Assignment.objects.of_member(member).active().filter(round_unit__round=OuterRef("pk"))
-        rounds = rounds.filter(Exists(coded))
-    return rounds
-
-
-def round_rows(study: Study, member: Membership) -> list[RoundRow]:
+def round_rows(member: Membership) -> list[RoundRow]:
     """Newest first."""
     rounds = list(
-        reachable_rounds(study, member)
+        reachable_rounds(member)
         .select_related("codebook", "study")
         .prefetch_related("codebook__dimensions")
         .annotate(units=Count("round_units"))

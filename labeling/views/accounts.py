@@ -110,7 +110,7 @@ def invitation_accept(request: HttpRequest, token: str) -> HttpResponse:
             error = str(refused)
     context = {"invitation": invitation, "form": form, "error": error}
     return render_page(
-        request, "labeling/invitation_accept.html", context, status=422 if request.POST else 200
+        request, "labeling/invitation_accept.html", context, status=422 if request.method == "POST" else 200
     )
 
 

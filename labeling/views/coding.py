@@ -1,3 +1,197 @@
-from django.urls import URLPattern
+"""Coding: where one's next unit is, the unit itself, and the queue."""
 
-urlpatterns: list[URLPattern] = []
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path, reverse
+
+from annotator.http import CoderRequest, render_page
+from labeling.access import get_round_or_404, get_study_or_404, get_unit_assignment_or_404
+from labeling.errors import InvalidInputError, RoundStateError, StaleVersionError, StudyRuleError
+from labeling.forms.coding import coding_form, read_form
+from labeling.models import Assignment, Membership, Round
+from labeling.selectors.coding import (
+    hidden_fields,
+    issue_view,
+    neighbours,
+    next_assignment,
+    own_progress,
+    queue,
+    shown_ref,
+)
+from labeling.selectors.rounds import rounds_to_code
+from labeling.services import coding
+
+PAGE = 100
+
+
+def coding_home(request: CoderRequest, slug: str) -> HttpResponse:
+    """Go to the next unit of the first open round that has one, else say why there is none."""
+    study, member = get_study_or_404(request.user, slug)
+    rounds = rounds_to_code(member)
+    for coding_round in rounds:
+        following = next_assignment(member, coding_round)
+        if following is not None:
+            return redirect(unit_url(following))
+    context = {
+        "study": study,
+        "membership": member,
+        "nav": "coding",
+        "rounds": [(each, own_progress(member, each)) for each in rounds],
+    }
+    return render_page(request, "labeling/coding_home.html", context)
+
+
+def unit_url(assignment: Assignment) -> str:
+    unit = assignment.round_unit
+    return reverse("labeling:coding-detail", args=[unit.round.study.slug, unit.round.number, unit.unit_id])
+
+
+def coding_detail(request: CoderRequest, slug: str, number: int, unit_id: int) -> HttpResponse:
+    assignment, member = get_unit_assignment_or_404(request.user, slug, number, unit_id)
+    if request.method == "POST":
+        return _act(request, assignment, member)
+    if assignment.round_unit.round.state != Round.State.OPEN:
+        messages.info(request, f"Round {number} is closed: answers cannot change any more.")
+        return redirect("labeling:round-detail", slug, number)
+    coding.open_assignment(assignment=assignment)
+    return _show(request, assignment, member, coding.state_of(assignment))
+
+
+def _act(request: CoderRequest, assignment: Assignment, member: Membership) -> HttpResponse:
+    """Save, hand in, exclude or skip; a mistake comes back with everything that was typed."""
+    state = coding.state_of(assignment)
+    changes = read_form(request.POST, assignment, state)
+    version = request.POST.get("version", "")
+    started_from = int(version) if version.isdecimal() else state["version"]
+    action = request.POST.get("action", "submit")
+    try:
+        if action in ("save", "skip"):
+            coding.save_draft(assignment=assignment, changes=changes, version=started_from, by=member)
+        if action == "skip":
+            coding.skip(assignment=assignment, by=member)
+        elif action != "save":
+            coding.submit(assignment=assignment, by=member, changes=changes, version=started_from)
+    except InvalidInputError as error:
+        return _show(request, assignment, member, _typed(state, changes), error.errors, status=422)
+    except StaleVersionError as error:
+        return _show_conflict(request, assignment, member, changes, error)
+    except RoundStateError as error:
+        messages.warning(request, error.message)
+        return redirect("labeling:coding-home", assignment.round_unit.round.study.slug)
+    except StudyRuleError as error:
+        return _show(request, assignment, member, _typed(state, changes), {"": [error.message]}, status=409)
+    return redirect(_next_url(assignment, member, stay=action == "save"))
+
+
+def _next_url(assignment: Assignment, member: Membership, *, stay: bool) -> str:
+    coding_round = assignment.round_unit.round
+    fresh = Assignment.objects.get(pk=assignment.pk)
+    if stay or fresh.status == Assignment.Status.DRAFT:
+        # In a round with stages, the first hand-in reveals the next stage of the same unit.
+        return unit_url(assignment)
+    following = next_assignment(member, coding_round, after=assignment)
+    if following is not None:
+        return unit_url(following)
+    return reverse("labeling:coding-queue", args=[coding_round.study.slug, coding_round.number])
+
+
+def _typed(state: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The stored state with what was just typed in its place."""
+    typed = {name: value for name, value in changes.items() if name != "annotations"}
+    annotations = dict(state["annotations"]) | changes.get("annotations", {})
+    given = {key: answer for key, answer in annotations.items() if answer is not None}
+    return {**state, **typed, "annotations": given}
+
+
+def _show_conflict(
+    request: CoderRequest,
+    assignment: Assignment,
+    member: Membership,
+    changes: Mapping[str, Any],
+    error: StaleVersionError,
+) -> HttpResponse:
+    """Without script: what was typed here stays in the form, what was saved elsewhere is said beside it."""
+    state = coding.state_of(Assignment.objects.defer(None).get(pk=assignment.pk))
+    errors = {
+        name: [f"Saved elsewhere: {_in_words(both['theirs'])}. Submit again to keep this instead."]
+        for name, both in error.extra["conflicts"].items()
+    }
+    return _show(
+        request, assignment, member, _typed(state, changes), {"": [error.message], **errors}, status=409
+    )
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, Mapping) and "categories" in value:
+        return ", ".join(value["categories"]) or str(value["text"] or value["state"]).replace("_", " ")
+    if isinstance(value, Mapping):
+        return f"excluded, {value['reason']}"
+    return str(value) if value else "nothing"
+
+
+def _show(
+    request: CoderRequest,
+    assignment: Assignment,
+    member: Membership,
+    state: Mapping[str, Any],
+    errors: Mapping[str, list[str]] | None = None,
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    coding_round = assignment.round_unit.round
+    before, after = neighbours(assignment)
+    context = {
+        "assignment": assignment,
+        "coding_round": coding_round,
+        "study": coding_round.study,
+        "membership": member,
+        "nav": "coding",
+        "issue": issue_view(assignment, member, show_images="images" in request.GET),
+        "form": coding_form(assignment, state, errors),
+        "state": state,
+        "save_url": reverse("api:assignment-detail", args=[assignment.pk]),
+        "progress": own_progress(member, coding_round) | {"position": assignment.position},
+        "previous_url": unit_url(before) if before else None,
+        "next_url": unit_url(after) if after else None,
+    }
+    response = render_page(
+        request, "labeling/coding_detail.html", context, partial="labeling/_coding.html", status=status
+    )
+    if "images" in request.GET:
+        response._csp_update = {"img-src": ["https:"]}  # type: ignore[attr-defined] # django-csp reads it
+    return response
+
+
+def coding_queue(request: CoderRequest, slug: str, number: int) -> HttpResponse:
+    coding_round, member = get_round_or_404(request.user, slug, number)
+    status = request.GET.get("status", "")
+    rows = queue(member, coding_round, status=status if status in Assignment.Status.values else None)
+    page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
+    context = {
+        "study": coding_round.study,
+        "membership": member,
+        "nav": "coding",
+        "coding_round": coding_round,
+        "progress": own_progress(member, coding_round),
+        "page": page,
+        "rows": [
+            (each, unit_url(each), shown_ref(each.round_unit.unit, hidden_fields(each, member)))
+            for each in page
+        ],
+        "status": status,
+        "statuses": [each for each in Assignment.Status if each != Assignment.Status.WITHDRAWN],
+        "following": next_assignment(member, coding_round),
+    }
+    return render_page(request, "labeling/coding_queue.html", context)
+
+
+urlpatterns: list[URLPattern] = [
+    path("studies/<slug:slug>/coding/", coding_home, name="coding-home"),
+    path("studies/<slug:slug>/rounds/<int:number>/queue/", coding_queue, name="coding-queue"),
+    path("studies/<slug:slug>/rounds/<int:number>/units/<int:unit_id>/", coding_detail, name="coding-detail"),
+]

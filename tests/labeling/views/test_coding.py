@@ -1,0 +1,161 @@
+import pytest
+from django.urls import reverse
+from labeling.services.rounds import close_round
+
+from labeling.models import Assignment, Submission
+from labeling.services.coding import save_draft
+from tests.factories import assignment_of, lead_of, make_member, make_round, make_study
+
+pytestmark = pytest.mark.django_db
+
+ANSWERS = {"d-symptom": "crash", "d-cause": "logic", "d-fix": ["call", "rewrite"], "version": "0"}
+
+
+@pytest.fixture
+def coding_round():
+    study = make_study()
+    return make_round(study, state="open", coders=[make_member(study), make_member(study)], units=3)
+
+
+@pytest.fixture
+def ada(coding_round):
+    return coding_round.coders.order_by("number").first()
+
+
+@pytest.fixture
+def own(client, ada):
+    client.force_login(ada.user)
+    return client
+
+
+def page_of(coding_round, ada, place=0):
+    assignment = assignment_of(coding_round, ada, place)
+    unit = assignment.round_unit
+    return reverse("labeling:coding-detail", args=[unit.round.study.slug, unit.round.number, unit.unit_id])
+
+
+def home(coding_round):
+    return reverse("labeling:coding-home", args=[coding_round.study.slug])
+
+
+def test_the_home_of_coding_leads_to_the_next_unit_until_all_are_done(own, coding_round):
+    for _ in range(3):
+        unit = own.get(home(coding_round)).headers["Location"]
+        assert own.get(unit).status_code == 200
+        assert own.post(unit, ANSWERS | {"action": "submit"}).status_code == 302
+    assert Submission.objects.count() == 3
+    done = own.get(home(coding_round))
+    assert "You have submitted all your units" in done.content.decode()
+
+
+def test_without_script_the_form_saves_submits_and_shows_what_was_said(own, coding_round, ada):
+    url = page_of(coding_round, ada)
+    assert own.post(url, ANSWERS | {"action": "save", "memo": "look again"}).headers["Location"] == url
+    page = own.get(url)
+    assert "look again" in page.content.decode()
+    dimension = page.context["form"].dimensions[0]
+    assert dimension.summary.endswith("Crash")
+    assert not Submission.objects.exists()
+
+
+def test_a_missing_answer_comes_back_at_its_dimension_with_all_that_was_typed(own, coding_round, ada):
+    answer = own.post(page_of(coding_round, ada), {"d-symptom": "hang", "memo": "kept", "action": "submit"})
+    assert answer.status_code == 422
+    page = answer.content.decode()
+    assert "Choose a category for Cause" in page
+    assert "kept" in page
+    form = answer.context["form"]
+    assert [bool(each.errors) for each in form.dimensions] == [False, True, True]
+    assert form.dimensions[0].summary.endswith("Hang")
+
+
+def test_an_empty_set_and_a_state_are_answers(own, coding_round, ada):
+    body = ANSWERS | {"d-fix": "state:coded", "d-cause": "state:unclear", "action": "submit"}
+    assert own.post(page_of(coding_round, ada), body).status_code == 302
+    said = Submission.objects.get().annotations
+    assert said.get(dimension__key="cause").state == "unclear"
+    assert said.get(dimension__key="fix").chosen.count() == 0
+
+
+def test_a_state_beside_a_category_is_a_mistake_that_is_told(own, coding_round, ada):
+    answer = own.post(page_of(coding_round, ada), ANSWERS | {"d-fix": ["call", "state:unclear"]})
+    assert answer.status_code == 422
+    assert "Give either categories or a state" in answer.content.decode()
+
+
+def test_excluding_needs_a_reason_of_the_study_and_submitting_takes_it_back(own, coding_round, ada):
+    url = page_of(coding_round, ada)
+    refused = own.post(url, {"action": "exclude", "exclude_reason": "bored", "version": "0"})
+    assert refused.status_code == 422
+    reason = coding_round.study.exclusion_reasons[0]
+    own.post(url, {"action": "exclude", "exclude_reason": reason, "exclude_note": "see #3", "version": "0"})
+    assert Submission.objects.get().exclude_reason == reason
+    version = Assignment.objects.get(round_unit__unit_id=url.split("/")[-2], coder=ada).version
+    own.post(url, ANSWERS | {"action": "submit", "version": version})
+    assert Submission.objects.order_by("-n").first().exclude_reason == ""
+
+
+def test_a_skipped_unit_comes_back_once_after_the_others(own, coding_round, ada):
+    first = own.get(home(coding_round)).headers["Location"]
+    following = own.post(first, {"action": "skip", "version": "0"}).headers["Location"]
+    assert following != first
+    for _ in range(2):
+        unit = own.get(home(coding_round)).headers["Location"]
+        assert unit != first
+        own.post(unit, ANSWERS | {"action": "submit"})
+    assert own.get(home(coding_round)).headers["Location"] == first
+
+
+def test_without_script_two_windows_lose_nothing(own, coding_round, ada):
+    url, assignment = page_of(coding_round, ada), assignment_of(coding_round, ada)
+    save_draft(assignment=assignment, changes={"memo": "from the other window"}, version=0, by=ada)
+    answer = own.post(url, ANSWERS | {"memo": "from this window", "action": "submit"})
+    assert answer.status_code == 409
+    page = answer.content.decode()
+    assert "from this window" in page
+    assert "from the other window" in page
+    again = {"version": answer.context["state"]["version"], "memo": "from this window", "action": "submit"}
+    assert own.post(url, ANSWERS | again).status_code == 302
+    assert Submission.objects.get().memo == "from this window"
+
+
+def test_a_double_click_is_one_submission(own, coding_round, ada):
+    for _ in range(2):
+        assert own.post(page_of(coding_round, ada), ANSWERS | {"action": "submit"}).status_code == 302
+    assert Submission.objects.count() == 1
+
+
+def test_another_coders_unit_is_unknown(client, coding_round, ada):
+    url = page_of(coding_round, ada)
+    client.force_login(lead_of(coding_round.study).user)
+    assert client.get(url).status_code == 404
+    assert client.post(url, ANSWERS).status_code == 404
+
+
+def test_a_closed_round_keeps_what_is_typed_too_late_and_says_so(own, coding_round, ada):
+    url = page_of(coding_round, ada)
+    close_round(coding_round=coding_round, missing="accept", by=lead_of(coding_round.study))
+    answer = own.post(url, ANSWERS | {"memo": "late", "action": "submit"}, follow=True)
+    assert "kept as a late draft" in answer.content.decode()
+    assert not Submission.objects.exists()
+
+
+def test_the_queue_lists_own_units_and_filters_them(own, coding_round, ada):
+    own.post(page_of(coding_round, ada), ANSWERS | {"action": "submit"})
+    queue = reverse("labeling:coding-queue", args=[coding_round.study.slug, coding_round.number])
+    assert len(own.get(queue).context["rows"]) == 3
+    assert len(own.get(queue, {"status": "submitted"}).context["rows"]) == 1
+    assert len(own.get(queue, {"status": "nonsense"}).context["rows"]) == 3
+
+
+def test_remote_images_load_only_when_asked_for(own, coding_round, ada):
+    url = page_of(coding_round, ada)
+    assert "https:" not in own.get(url)["Content-Security-Policy"]
+    assert "img-src 'self' data: https:" in own.get(url, {"images": "1"})["Content-Security-Policy"]
+
+
+def test_the_page_costs_the_same_for_a_long_queue(own, coding_round, ada, django_assert_max_num_queries):
+    url = page_of(coding_round, ada)
+    own.get(url)
+    with django_assert_max_num_queries(22):
+        own.get(url)

@@ -1,0 +1,114 @@
+import re
+
+import pytest
+from django.urls import reverse
+
+from labeling.models import Role, Study
+from tests.factories import lead_of, make_issue, make_member, make_study, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def lead(client, study):
+    client.force_login(lead_of(study).user)
+    return client
+
+
+def test_a_new_user_is_told_how_to_begin(client):
+    client.force_login(make_user())
+    page = client.get("/").content.decode()
+    assert "You are in no study yet" in page
+    assert reverse("labeling:study-create") in page
+
+
+def test_a_study_is_made_from_a_template(client):
+    client.force_login(make_user())
+    answer = client.post(
+        reverse("labeling:study-create"), {"title": "Kernel bugs", "start": "template:gpu-kernel-libraries"}
+    )
+    study = Study.objects.get()
+    assert answer.headers["Location"] == study.get_absolute_url()
+    assert study.codebooks.get().dimensions.count() > 2
+
+
+def test_a_taken_short_name_is_told_at_its_field(lead, study):
+    answer = lead.post(reverse("labeling:study-create"), {"title": "T", "slug": study.slug})
+    assert answer.status_code == 422
+    assert f"The address {study.slug} is taken" in answer.content.decode()
+
+
+def test_the_design_of_somebody_elses_study_cannot_be_copied(client, study):
+    client.force_login(make_user())
+    answer = client.post(reverse("labeling:study-create"), {"title": "T", "start": f"copy:{study.slug}"})
+    assert answer.status_code == 422
+
+
+def test_settings_are_saved_and_mistakes_told(lead, study):
+    address = reverse("labeling:study-settings", args=[study.slug])
+    form = lead.get(address).context["form"]
+    body = {name: value for name, value in form.initial.items() if value is not False}
+    assert lead.post(address, body | {"exclusion_reasons": "not a bug\n\noff topic\n"}).status_code == 302
+    study.refresh_from_db()
+    assert study.exclusion_reasons == ["not a bug", "off topic"]
+    assert lead.post(address, body | {"title": ""}).status_code == 422
+
+
+def test_deleting_asks_for_the_short_name_and_can_be_undone(lead, study):
+    lead.post(reverse("labeling:study-delete", args=[study.slug]), {"confirm": "x"})
+    assert lead.get(study.get_absolute_url()).status_code == 200
+    lead.post(reverse("labeling:study-delete", args=[study.slug]), {"confirm": study.slug})
+    assert lead.get(study.get_absolute_url()).status_code == 404
+    assert "Bring back" in lead.get("/").content.decode()
+    lead.post(reverse("labeling:study-restore", args=[study.slug]))
+    assert lead.get(study.get_absolute_url()).status_code == 200
+
+
+def test_the_dashboard_names_the_first_thing_to_do(lead, study):
+    assert "Bring issues into the corpus" in lead.get(study.get_absolute_url()).content.decode()
+    make_issue(study)
+    assert "Write the codebook" in lead.get(study.get_absolute_url()).content.decode()
+
+
+def test_the_dashboard_costs_the_same_for_many_issues(lead, study, django_assert_num_queries):
+    lead.get(study.get_absolute_url())
+    for _ in range(30):
+        make_issue(study)
+    with django_assert_num_queries(14):
+        lead.get(study.get_absolute_url())
+
+
+def test_members_are_listed_invited_and_changed(lead, study):
+    members = reverse("labeling:member-list", args=[study.slug])
+    ada = make_user("ada")
+    lead.post(reverse("labeling:member-add", args=[study.slug]), {"username": "ada", "role": "coder"})
+    member = study.memberships.get(user=ada)
+    unknown = lead.post(
+        reverse("labeling:member-add", args=[study.slug]), {"username": "bob", "role": "coder"}
+    )
+    assert unknown.status_code == 422
+    assert "Send an invitation link instead" in unknown.content.decode()
+    made = lead.post(reverse("labeling:invitation-create", args=[study.slug]), {"role": "observer"})
+    token = re.search(r"/invitations/([\w-]+)/", made.content.decode()).group(1)
+    assert token not in lead.get(members).content.decode()
+    edit = reverse("labeling:member-edit", args=[study.slug, member.pk])
+    body = {"role": "adjudicator", "pseudonym": "R2", "experience": "", "training": ""}
+    assert lead.post(edit, body).status_code == 302
+    member.refresh_from_db()
+    assert (member.role, member.pseudonym) == (Role.ADJUDICATOR, "R2")
+    own = reverse("labeling:member-edit", args=[study.slug, lead_of(study).pk])
+    refused = lead.post(own, body | {"pseudonym": "R1"})
+    assert refused.status_code == 422
+    assert "needs a lead" in refused.content.decode()
+
+
+def test_who_left_reads_nothing(lead, client, study):
+    ada = make_member(study)
+    lead.post(reverse("labeling:member-leave", args=[study.slug, ada.pk]))
+    client.force_login(ada.user)
+    assert client.get(study.get_absolute_url()).status_code == 404
