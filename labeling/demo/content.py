@@ -135,7 +135,7 @@ class RoundContent:
     seed: int
     state: str
     decide: str
-    goal: str
+    goal: float | None
     instructions: str
     answers: tuple[AnswerContent, ...] = ()
     disagreements: tuple[DisagreementContent, ...] = ()

@@ -8,6 +8,8 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from secrets import token_hex
+from socket import gethostname
 
 from celery import current_app
 from django.apps import apps
@@ -67,9 +69,14 @@ class Lease:
         return bool(mine.update(lease_until=timezone.now() + LEASE))
 
 
-def take_lease(model: type[Leased], pk: int, holder: str) -> Lease | None:
-    """Take a due row, or None: it is done, held by another, paused or gone."""
+def take_lease(model: type[Leased], pk: int, holder: str = "") -> Lease | None:
+    """Take a due row, or None: it is done, held by another, paused or gone.
+
+    ``holder`` says who asks; a random part makes it another one for each time, so that a task that was
+    thought dead is not taken for the one that took over on the same machine.
+    """
     now = timezone.now()
+    holder = f"{holder or gethostname()}/{token_hex(4)}"
     taken = model._default_manager.filter(Q(pk=pk) & _due(now)).update(
         state=Leased.State.RUNNING,
         lease_until=now + LEASE,

@@ -16,7 +16,7 @@ from annotator.env import env_str
 from annotator.sign_in import sign_in_link
 from annotator.static_files import collect_static_files
 from annotator.supervisor import HopelessError, Supervisor
-from labeling.demo import load_demo_study
+from labeling.demo.load import load_demo_study
 from labeling.models import User
 
 DEMO_USERS = ("lead", "ada", "ben")
