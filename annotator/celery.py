@@ -7,7 +7,7 @@ import os
 import warnings
 
 from celery import Celery
-from celery.platforms import SecurityWarning
+from celery.exceptions import SecurityWarning
 from celery.signals import worker_ready, worker_shutting_down
 from celery.worker.consumer import Consumer
 

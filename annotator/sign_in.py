@@ -15,7 +15,7 @@ def sign_in_link(user: User) -> str:
     return f"{settings.PUBLIC_URL}{reverse('sign-in-link')}{get_query_string(user)}"
 
 
-class SignInLinkView(LoginView):
+class SignInLinkView(LoginView):  # type: ignore[misc]  # django-sesame ships no types
     """Where a sign-in link leads; a used or old one gets a page that says so."""
 
     def login_failed(self) -> HttpResponse:

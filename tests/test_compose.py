@@ -85,7 +85,8 @@ def text() -> str:
 
 @pytest.fixture(scope="module")
 def services(text) -> dict[str, dict[str, Any]]:
-    return yaml.safe_load(text)["services"]
+    loaded: dict[str, dict[str, Any]] = yaml.safe_load(text)["services"]
+    return loaded
 
 
 def test_the_file_has_the_shape_that_compose_reads(text):

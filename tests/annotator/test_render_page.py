@@ -1,5 +1,4 @@
 import pytest
-from django.http import HttpResponse
 from django.test import RequestFactory
 from django_htmx.middleware import HtmxMiddleware
 
@@ -15,7 +14,7 @@ def answer(settings, tmp_path):
     (tmp_path / "_part.html").write_text(PART)
     settings.TEMPLATES = [{**settings.TEMPLATES[0], "DIRS": [tmp_path], "OPTIONS": {}}]
 
-    def ask(**headers: str) -> HttpResponse:
+    def ask(**headers):
         request = RequestFactory().get("/units/?page=2", headers=headers)
         middleware = HtmxMiddleware(
             lambda request: render_page(request, "page.html", {}, partial="_part.html")

@@ -1,11 +1,10 @@
 """``python manage.py check``: Django's own, which also asks the database, where no worker would show."""
 
-from typing import Any
-
+from django.core.management import CommandParser
 from django.core.management.commands import check
 
 
 class Command(check.Command):
-    def handle(self, *app_labels: str, **options: Any) -> None:
-        options["databases"] = options["databases"] or ["default"]
-        super().handle(*app_labels, **options)
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.set_defaults(databases=["default"])
