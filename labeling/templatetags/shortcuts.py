@@ -28,8 +28,11 @@ GROUPS: tuple[tuple[str, tuple[Shortcut, ...]], ...] = (
         (
             Shortcut("dimension", "Open dimension 1 to 9", "1 9", own=False),
             Shortcut("category", "Choose or clear a category", "a z", own=False),
+            Shortcut("none_of_these", "None of these categories", "0"),
+            Shortcut("unclear", "Unclear", "Shift+U"),
+            Shortcut("not_applicable", "Not applicable", "Shift+A"),
             Shortcut("filter", "Filter categories", "/"),
-            Shortcut("propose", "Propose a category", "Shift+P"),
+            Shortcut("codebook", "Read the codebook", "Shift+C"),
         ),
     ),
     (

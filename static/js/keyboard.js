@@ -65,7 +65,9 @@ function controlFor(combination) {
   forgetPrefix();
   const exact = controls.find((control) => keysOf(control).includes(wanted));
   if (exact) return exact;
-  const begins = controls.some((control) => keysOf(control).some((keys) => isSequence(keys) && keys.startsWith(wanted)));
+  const begins = controls.some((control) =>
+    keysOf(control).some((keys) => isSequence(keys) && keys.startsWith(wanted)),
+  );
   if (!begins) return null;
   typed = wanted;
   forgetting = setTimeout(forgetPrefix, PREFIX_TIMEOUT);
@@ -89,7 +91,8 @@ function use(control) {
   if (control.tagName === "SUMMARY") return openDetails(control.parentElement);
   if (isTyping(control)) {
     control.focus();
-    control.select?.();
+    if (control.type === "search") control.select();
+    else control.setSelectionRange?.(control.value.length, control.value.length);
     return;
   }
   if (control.type === "radio" && control.checked) return clear(control);

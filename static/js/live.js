@@ -12,7 +12,10 @@ let focused = null;
 
 document.addEventListener("htmx:beforeSwap", () => {
   const element = document.activeElement;
-  focused = element && element !== document.body ? { id: element.id, name: element.getAttribute("name"), value: element.value } : null;
+  focused =
+    element && element !== document.body
+      ? { id: element.id, name: element.getAttribute("name"), value: element.value }
+      : null;
 });
 
 document.addEventListener("htmx:afterSettle", (event) => {
@@ -29,7 +32,9 @@ function lost() {
   return same.find((element) => element.value === focused.value) ?? same[0] ?? null;
 }
 
-document.addEventListener("htmx:sendError", () => complain("The server cannot be reached. Check the connection and try again."));
+document.addEventListener("htmx:sendError", () =>
+  complain("The server cannot be reached. Check the connection and try again."),
+);
 document.addEventListener("htmx:responseError", (event) => {
   complain(`The server could not do this (${event.detail.xhr.status}). Reload the page and try again.`);
 });

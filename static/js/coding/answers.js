@@ -1,0 +1,148 @@
+// The form as values, one for each field of a draft: "annotations.<dimension>", "memo", "confidence".
+// The answer in a dimension is null (none yet) or { categories, state, text }.
+
+const STATE = "state:";
+
+export class Answers {
+  constructor(form) {
+    this.form = form;
+    this.dimensions = [...form.querySelectorAll("[data-dimension]")];
+  }
+
+  read() {
+    const values = {
+      memo: this.form.elements.memo.value,
+      confidence: this.form.querySelector("[name=confidence]:checked")?.value ?? null,
+    };
+    for (const dimension of this.dimensions) {
+      values[`annotations.${dimension.dataset.dimension}`] = readDimension(dimension);
+    }
+    return values;
+  }
+
+  write(values) {
+    for (const [field, value] of Object.entries(values)) {
+      if (field === "memo") this.form.elements.memo.value = value ?? "";
+      else if (field === "confidence") check(this.form.querySelectorAll("[name=confidence]"), [value]);
+      else this.#writeDimension(field, value);
+    }
+    this.refresh();
+  }
+
+  #writeDimension(field, value) {
+    const dimension = this.dimensions.find((each) => `annotations.${each.dataset.dimension}` === field);
+    if (!dimension) return;
+    const text = dimension.querySelector("textarea");
+    if (text) text.value = value?.text ?? "";
+    else check(inputsOf(dimension), chosenBy(value));
+  }
+
+  same(one, other) {
+    return canonical(one) === canonical(other);
+  }
+
+  // "Unclear" stands alone: choosing it takes back the categories, and the other way round.
+  keepExclusive(input) {
+    const dimension = input.closest("[data-kind=multiple]");
+    if (!dimension || !input.checked) return;
+    for (const other of inputsOf(dimension)) {
+      const excludes = input.value.startsWith(STATE) || other.value.startsWith(STATE);
+      if (other !== input && excludes) other.checked = false;
+    }
+  }
+
+  // What follows from the answers: which dimensions are asked, their summaries, how many have an answer.
+  refresh() {
+    const asked = new Set();
+    for (const dimension of this.dimensions) {
+      dimension.hidden = !this.#isAsked(dimension, asked);
+      if (!dimension.hidden) asked.add(dimension.dataset.dimension);
+      const words = describe(dimension, readDimension(dimension));
+      summarise(dimension, words);
+      const tag = document.querySelector(`[data-tag-of="${CSS.escape(dimension.dataset.dimension)}"]`);
+      tag?.classList.toggle("dimension-tag--open", !words);
+    }
+    const shown = this.dimensions.filter((dimension) => !dimension.hidden);
+    const answered = shown.filter((dimension) => readDimension(dimension) !== null);
+    for (const count of document.querySelectorAll("[data-coded-count]")) {
+      count.textContent = `${answered.length} of ${shown.length} coded`;
+    }
+  }
+
+  #isAsked({ dataset }, asked) {
+    if (!dataset.askedIf) return true;
+    const parent = this.dimensions.find((each) => each.dataset.dimension === dataset.askedIf);
+    if (!parent || !asked.has(dataset.askedIf)) return false;
+    const wanted = dataset.anyOf.split("|");
+    return readDimension(parent)?.categories.some((code) => wanted.includes(code)) ?? false;
+  }
+
+  // The first dimension without an answer is open when the page comes up.
+  openNext() {
+    if (this.form.querySelector("details[name=dimension][open]")) return;
+    const open = this.dimensions.find((each) => !each.hidden && !each.disabled && readDimension(each) === null);
+    if (open) open.querySelector("details").open = true;
+  }
+
+  describe(field, value) {
+    if (!field.startsWith("annotations.")) return value || "nothing";
+    const dimension = this.dimensions.find((each) => `annotations.${each.dataset.dimension}` === field);
+    return describe(dimension, value) || "no answer";
+  }
+
+  nameOf(field) {
+    const dimension = this.dimensions.find((each) => `annotations.${each.dataset.dimension}` === field);
+    if (dimension) return dimension.querySelector(".dimension__name").textContent;
+    return field.charAt(0).toUpperCase() + field.slice(1);
+  }
+}
+
+function inputsOf(dimension) {
+  return [...dimension.querySelectorAll(".code-row input")];
+}
+
+function readDimension(dimension) {
+  const text = dimension.querySelector("textarea");
+  if (text) return text.value.trim() ? { categories: [], state: "coded", text: text.value } : null;
+  const chosen = inputsOf(dimension)
+    .filter((input) => input.checked)
+    .map((input) => input.value);
+  if (chosen.length === 0) return null;
+  const state = chosen.find((value) => value.startsWith(STATE));
+  if (state) return { categories: [], state: state.slice(STATE.length), text: "" };
+  return { categories: chosen, state: "coded", text: "" };
+}
+
+function chosenBy(value) {
+  if (!value) return [];
+  if (value.state !== "coded" || value.categories.length === 0) return [STATE + value.state];
+  return value.categories;
+}
+
+function check(inputs, values) {
+  for (const input of inputs) input.checked = values.includes(input.value);
+}
+
+function describe(dimension, value) {
+  if (!value) return "";
+  if (value.text) return value.text;
+  const chosen = chosenBy(value);
+  const labels = inputsOf(dimension)
+    .filter((input) => chosen.includes(input.value))
+    .map((input) => input.dataset.label);
+  return labels.join(", ");
+}
+
+function summarise(dimension, words) {
+  const value = dimension.querySelector(".dimension__value");
+  value.classList.toggle("dimension__value--none", !words);
+  const summary = value.querySelector("[data-summary]");
+  summary.textContent = words || summary.dataset.empty;
+  const mark = value.querySelector(".dimension__check");
+  if (mark) mark.hidden = !words;
+}
+
+function canonical(value) {
+  if (value === null || typeof value !== "object") return JSON.stringify(value || null);
+  return JSON.stringify([[...(value.categories ?? [])].sort(), value.state ?? "coded", value.text ?? ""]);
+}

@@ -1,0 +1,25 @@
+// A field was changed here and elsewhere: show both versions and let the coder choose, field by field.
+
+export async function settleConflicts(conflicts, answers) {
+  const open = Object.entries(conflicts).filter(([, { yours, theirs }]) => !answers.same(yours, theirs));
+  if (open.length === 0) return {};
+  const dialog = document.getElementById("conflict");
+  document.getElementById("conflicts").replaceChildren(...open.map(([field, both]) => row(field, both, answers)));
+  dialog.addEventListener("cancel", (event) => event.preventDefault());
+  dialog.showModal();
+  await new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
+  return Object.fromEntries(
+    open.map(([field]) => [field, dialog.querySelector(`[name="${CSS.escape(field)}"]:checked`).value]),
+  );
+}
+
+function row(field, { yours, theirs, saved_at: savedAt }, answers) {
+  const fieldset = document.getElementById("conflict-field").content.cloneNode(true).firstElementChild;
+  fieldset.querySelector("legend").textContent = answers.nameOf(field);
+  fieldset.querySelector("[data-yours]").textContent = answers.describe(field, yours);
+  fieldset.querySelector("[data-theirs]").textContent = answers.describe(field, theirs);
+  if (savedAt)
+    fieldset.querySelector("[data-saved-at]").textContent = `saved ${new Date(savedAt).toLocaleString("en-GB")}`;
+  for (const radio of fieldset.querySelectorAll("input")) radio.name = field;
+  return fieldset;
+}

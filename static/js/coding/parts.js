@@ -1,0 +1,42 @@
+// The tab of the part on screen is the current one; the keys for next and previous part move with it.
+
+const SETTLED = 300;
+
+export function followParts(nav) {
+  const links = [...nav.querySelectorAll("a[href^='#']")];
+  const parts = links.map((link) => document.querySelector(link.hash));
+  let chosenAt = 0;
+
+  function mark(current) {
+    links.forEach((link, position) => {
+      if (position === current) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+      setKeys(link, { [current - 1]: nav.dataset.previousKeys, [current + 1]: nav.dataset.nextKeys }[position]);
+    });
+  }
+
+  function onScreen() {
+    const edge = Number.parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) + 8;
+    const passed = parts.filter((part) => part.getBoundingClientRect().top <= edge).length;
+    return Math.max(0, passed - 1);
+  }
+
+  // A part near the end cannot scroll up to the edge: what was chosen counts until the reader scrolls again.
+  nav.addEventListener("click", (event) => {
+    const position = links.indexOf(event.target.closest("a"));
+    if (position < 0) return;
+    chosenAt = performance.now();
+    mark(position);
+  });
+  window.addEventListener("scroll", () => performance.now() - chosenAt > SETTLED && mark(onScreen()), {
+    passive: true,
+  });
+  mark(onScreen());
+}
+
+function setKeys(link, keys) {
+  for (const name of ["data-keys", "aria-keyshortcuts"]) {
+    if (keys) link.setAttribute(name, keys);
+    else link.removeAttribute(name);
+  }
+}
