@@ -1,3 +1,254 @@
-from django.urls import URLPattern
+"""Reconciliation over the API: disagreements, proposals, decisions, discussion."""
 
-urlpatterns: list[URLPattern] = []
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from django.http import Http404, QueryDict
+from django.urls import URLPattern, path
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from labeling.access import get_round_by_id_or_404, get_round_unit_or_404
+from labeling.api.base import ApiView
+from labeling.api.serializers.reconciliation import (
+    CellInput,
+    CommentInput,
+    DecisionInput,
+    ProposalInput,
+    ReopenInput,
+    answer_of,
+)
+from labeling.errors import InvalidInputError, RoundStateError
+from labeling.models import Comment, Decision, Membership, Round, RoundUnit
+from labeling.selectors.reconciliation import (
+    QUEUED,
+    Disagreement,
+    decided_codes,
+    queued_decisions,
+    shown_name,
+    with_answers,
+)
+from labeling.services.agreement import mark_read
+from labeling.services.answers import Answer
+from labeling.services.discussion import add_comment
+from labeling.services.reconciliation import (
+    decide_cell,
+    propose_decision,
+    record_decision,
+    reopen_decision,
+)
+
+
+def decision_data(decision: Decision) -> dict[str, Any]:
+    """The answer of a decision, in the words in which it is given."""
+    coding_round = decision.round_unit.round
+    by, noted = decision.decided_by, decision.recorded_by
+    return {
+        "categories": list(decided_codes(decision)),
+        "state": decision.state,
+        "text": decision.text,
+        "excluded": decision.excluded,
+        "reason": decision.exclude_reason,
+        "rationale": decision.rationale,
+        "disagreement_reason": decision.disagreement_reason,
+        "how": decision.how or None,
+        "decided_by": shown_name(by, coding_round) if by else None,
+        "recorded_by": shown_name(noted, coding_round) if noted else None,
+        "decided_at": decision.decided_at,
+        "escalated_at": decision.escalated_at,
+        "version": decision.version,
+    }
+
+
+def disagreement_data(item: Disagreement) -> dict[str, Any]:
+    unit = item.round_unit.unit
+    return {
+        "unit": {"id": unit.pk, "ref": unit.ref, "url": unit.issue.url or None},
+        "dimension": item.dimension,
+        "type": item.type,
+        "cell": item.decision.cell,
+        "waits_for": item.waits_for or None,
+        "answers": [asdict(each) for each in item.answers],
+        "proposals": [asdict(each) for each in item.proposals],
+        "decision": None if item.decision.is_open else decision_data(item.decision),
+        "version": item.version,
+    }
+
+
+class DisagreementList(ApiView):
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, round_id: int) -> Response:
+        """Filter by ``type, dimension, pair`` (two member ids), ``cell, repository, decided``."""
+        coding_round, member = get_round_by_id_or_404(self.user, round_id)
+        refuse_running(coding_round)
+        mark_read(coding_round, member)
+        rows = queued_decisions(coding_round, member, **_filters(request.query_params))
+        return self.paged(
+            rows,
+            ordering="id",
+            into=lambda page: [disagreement_data(each) for each in with_answers(page, member)],
+        )
+
+
+def refuse_running(coding_round: Round) -> None:
+    if not coding_round.is_unblinded:
+        raise RoundStateError(f"Round {coding_round.number} is open: answers are compared once it is closed.")
+
+
+def _filters(params: QueryDict) -> dict[str, Any]:
+    filters: dict[str, Any] = {
+        name: params[name] for name in ("type", "dimension", "cell", "repository") if params.get(name)
+    }
+    if filters.get("type", QUEUED[0]) not in QUEUED:
+        raise InvalidInputError({"type": [f"Choose one of {', '.join(QUEUED)}."]})
+    if decided := params.get("decided"):
+        if decided not in ("true", "false"):
+            raise InvalidInputError({"decided": ["Write true or false."]})
+        filters["decided"] = decided == "true"
+    if pair := params.get("pair"):
+        ids = pair.split(",")
+        if len(ids) != 2 or not all(each.isdecimal() for each in ids):
+            raise InvalidInputError({"pair": ["Write two member ids, for example 3,5."]})
+        filters["pair"] = (int(ids[0]), int(ids[1]))
+    return filters
+
+
+class Proposals(ApiView):
+    @extend_schema(request=ProposalInput, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, round_id: int, unit_id: int, dimension: str) -> Response:
+        round_unit, member = get_round_unit_or_404(self.user, round_id, unit_id)
+        body = self.read(ProposalInput)
+        decision = propose_decision(
+            round_unit=round_unit,
+            dimension=dimension,
+            by=member,
+            answer=answer_of(body),
+            rationale=body["rationale"],
+            disagreement_reason=body["disagreement_reason"],
+            escalate=body["escalate"],
+        )
+        return Response(_item_data(decision, member), status=201)
+
+
+def _item_data(decision: Decision, member: Membership) -> dict[str, Any]:
+    return disagreement_data(with_answers([decision], member)[0])
+
+
+class DecisionDetail(ApiView):
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, round_id: int, unit_id: int, dimension: str) -> Response:
+        round_unit, member = get_round_unit_or_404(self.user, round_id, unit_id)
+        mark_read(round_unit.round, member)
+        return Response(_item_data(_find(round_unit, dimension, member), member))
+
+    @extend_schema(request=DecisionInput, responses=OpenApiTypes.OBJECT)
+    def put(self, request: Request, round_id: int, unit_id: int, dimension: str) -> Response:
+        round_unit, member = get_round_unit_or_404(self.user, round_id, unit_id)
+        body = self.read(DecisionInput)
+        decision = record_decision(
+            round_unit=round_unit,
+            dimension=dimension,
+            by=member,
+            answer=_required_answer(body),
+            rationale=body["rationale"],
+            disagreement_reason=body["disagreement_reason"],
+            how=body.get("how"),
+            version=body["version"],
+        )
+        return Response(_item_data(decision, member))
+
+
+def _find(round_unit: RoundUnit, dimension: str, member: Membership) -> Decision:
+    found = (
+        Decision.objects.visible_to(member)
+        .filter(round_unit=round_unit, dimension=dimension)
+        .select_related(
+            "round_unit__round__study", "round_unit__unit__issue", "decided_by__user", "recorded_by__user"
+        )
+        .first()
+    )
+    if found is None:
+        raise Http404("There is nothing to decide in this dimension of the unit.")
+    return found
+
+
+def _required_answer(body: dict[str, Any]) -> Answer:
+    answer = answer_of(body)
+    if answer is None:
+        raise InvalidInputError({"categories": ["Give the answer: categories, a state, or a text."]})
+    return answer
+
+
+class DecisionReopen(ApiView):
+    @extend_schema(request=ReopenInput, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, round_id: int, unit_id: int, dimension: str) -> Response:
+        round_unit, member = get_round_unit_or_404(self.user, round_id, unit_id)
+        decision = _find(round_unit, dimension, member)
+        reopened = reopen_decision(decision=decision, reason=self.read(ReopenInput)["reason"], by=member)
+        return Response(_item_data(reopened, member))
+
+
+class DecisionBulk(ApiView):
+    @extend_schema(request=CellInput, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, round_id: int) -> Response:
+        """Decide all open units of one confusion cell alike."""
+        coding_round, member = get_round_by_id_or_404(self.user, round_id)
+        body = self.read(CellInput)
+        decided = decide_cell(
+            coding_round=coding_round,
+            dimension=body["dimension"],
+            cell=body["cell"],
+            answer=_required_answer(body),
+            rationale=body["rationale"],
+            by=member,
+        )
+        return Response({"decided": decided})
+
+
+class CommentList(ApiView):
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, round_id: int, unit_id: int) -> Response:
+        round_unit, member = self._unit(round_id, unit_id)
+        rows = Comment.objects.visible_to(member).filter(round_unit=round_unit).select_related("by__user")
+        return self.paged(rows, into=lambda page: _comments(page, round_unit.round))
+
+    @extend_schema(request=CommentInput, responses={201: OpenApiTypes.OBJECT})
+    def post(self, request: Request, round_id: int, unit_id: int) -> Response:
+        round_unit, member = self._unit(round_id, unit_id)
+        body = self.read(CommentInput)
+        comment = add_comment(
+            round_unit=round_unit, by=member, text=body["text"], dimension=body["dimension"]
+        )
+        return Response(_comments([comment], round_unit.round)[0], status=201)
+
+    def _unit(self, round_id: int, unit_id: int) -> tuple[RoundUnit, Membership]:
+        refuse_running(get_round_by_id_or_404(self.user, round_id)[0])
+        return get_round_unit_or_404(self.user, round_id, unit_id)
+
+
+def _comments(comments: Iterable[Comment], coding_round: Round) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": each.pk,
+            "by": shown_name(each.by, coding_round),
+            "text": each.text,
+            "dimension": each.dimension or None,
+            "at": each.created_at,
+        }
+        for each in comments
+    ]
+
+
+UNIT = "rounds/<int:round_id>/units/<int:unit_id>"
+DECISION = f"{UNIT}/decisions/<str:dimension>"
+urlpatterns: list[URLPattern] = [
+    path("rounds/<int:round_id>/disagreements/", DisagreementList.as_view(), name="disagreement-list"),
+    path("rounds/<int:round_id>/decisions/bulk/", DecisionBulk.as_view(), name="decision-bulk"),
+    path(f"{DECISION}/", DecisionDetail.as_view(), name="decision-detail"),
+    path(f"{DECISION}/proposals/", Proposals.as_view(), name="decision-proposals"),
+    path(f"{DECISION}/reopen/", DecisionReopen.as_view(), name="decision-reopen"),
+    path(f"{UNIT}/comments/", CommentList.as_view(), name="comment-list"),
+]

@@ -1,0 +1,59 @@
+"""Bodies of reconciliation: what is proposed, decided and said."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from labeling.api.serializers.base import Input
+from labeling.models import Decision, DisagreementReason
+from labeling.services.answers import Answer
+
+
+class AnswerInput(Input):
+    """An answer: ``categories``, or ``state``, or ``text``; for ``_unit``: ``excluded`` and ``reason``."""
+
+    categories = serializers.ListField(child=serializers.CharField(), required=False)
+    state = serializers.ChoiceField(choices=("coded", "unclear", "not_applicable"), required=False)
+    text = serializers.CharField(required=False, allow_blank=True)
+    excluded = serializers.BooleanField(required=False, allow_null=True)
+    reason = serializers.CharField(required=False, allow_blank=True)
+    rationale = serializers.CharField(required=False, allow_blank=True, default="", max_length=10_000)
+    disagreement_reason = serializers.ChoiceField(
+        choices=DisagreementReason.choices, required=False, allow_blank=True, default=""
+    )
+
+
+class ProposalInput(AnswerInput):
+    escalate = serializers.BooleanField(required=False, default=False)
+
+
+class DecisionInput(AnswerInput):
+    version = serializers.IntegerField(min_value=0)
+    how = serializers.ChoiceField(
+        choices=(Decision.How.DISCUSSED, Decision.How.ADJUDICATED), required=False, allow_null=True
+    )
+
+
+class CellInput(AnswerInput):
+    dimension = serializers.CharField()
+    cell = serializers.CharField()
+
+
+class ReopenInput(Input):
+    reason = serializers.CharField(max_length=2000)
+
+
+class CommentInput(Input):
+    text = serializers.CharField(max_length=10_000)
+    dimension = serializers.CharField(required=False, allow_blank=True, default="")
+
+
+SAYS = ("categories", "state", "text", "excluded", "reason")
+
+
+def answer_of(body: dict[str, Any]) -> Answer | None:
+    """What the body says; None where it says nothing, as an escalation may."""
+    said = {name: body[name] for name in SAYS if name in body}
+    if not said:
+        return None
+    return Answer(**said | {"categories": tuple(said.get("categories", ()))})
