@@ -1,5 +1,6 @@
 """Components that compute: what a template cannot work out from its context."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_UP, Decimal
@@ -109,6 +110,24 @@ register.simple_tag(marks.mark_dimensions)
 def of_key(mapping: dict[str, Any], key: str) -> Any:  # a template cannot look up a variable key
     """Look ``key`` up, e.g. ``marks|of_key:dimension.key``; None where it is unknown."""
     return mapping.get(key)
+
+
+# Issues -------------------------------------------------------------------------------------------
+
+ISSUE_FIELDS = {"github_labels": "GitHub labels", "maintainer_comments": "comments of maintainers"}
+
+
+@register.filter
+def issue_field(name: str) -> str:
+    """Name a field of an issue in words, as where a round hides it."""
+    return ISSUE_FIELDS.get(name, name.replace("_", " "))
+
+
+@register.filter
+def has_images(issue: Mapping[str, Any]) -> bool:
+    """Whether a text of the issue holds images, which are loaded only when asked for."""
+    texts = [issue["body"]["html"], *(comment["html"] for comment in issue["comments"])]
+    return any("image-placeholder" in text for text in texts)
 
 
 # Kappa --------------------------------------------------------------------------------------------

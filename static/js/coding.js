@@ -15,7 +15,7 @@ const drafts = new Drafts({
   owner: form.dataset.owner,
   unit: form.dataset.unit,
   token: form.elements.csrfmiddlewaretoken.value,
-  state: JSON.parse(document.getElementById("coding-state").textContent),
+  version: Number(form.elements.version.value),
   settle: (conflicts) => settleConflicts(conflicts, answers),
 });
 

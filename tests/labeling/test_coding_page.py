@@ -67,10 +67,22 @@ def dimensions() -> list[dict[str, Any]]:
 
 
 def issue(**said: Any) -> dict[str, Any]:
-    lines = [{"kind": "hunk", "old": None, "new": None, "text": "@@ -1 +1 @@"}]
+    lines: list[dict[str, Any]] = [{"kind": "hunk", "old": None, "new": None, "text": "@@ -1 +1 @@"}]
     lines += [{"kind": "add", "old": None, "new": 1, "text": "+free(buffer)"}]
-    file = {"document": "fix:1:file:a.c", "path": "a.c", "status": "modified", "additions": 1, "deletions": 0}
-    fix = {"kind": "pull_request", "title": "Free the buffer", "url": None, "number": 12, "state": "merged"}
+    file: dict[str, Any] = {
+        "document": "fix:1:file:a.c",
+        "path": "a.c",
+        "status": "modified",
+        "additions": 1,
+        "deletions": 0,
+    }
+    fix: dict[str, Any] = {
+        "kind": "pull_request",
+        "title": "Free the buffer",
+        "url": None,
+        "number": 12,
+        "state": "merged",
+    }
     comment = {
         "document": "comment:1",
         "html": "<p>Reproduced.</p>",
@@ -156,12 +168,17 @@ def test_enter_in_a_field_submits_because_the_first_submit_button_of_the_form_do
 
 
 def test_a_hidden_field_is_named_and_its_content_is_nowhere():
-    html = rendered(
-        issue_said={"url": None, "author": None, "github_labels": [], "masked": ["author", "GitHub labels"]}
-    )
-    assert "Hidden in this round: author, GitHub labels." in html
+    hidden = {"ref": "unit 4", "url": None, "author": None, "github_labels": []}
+    html = rendered(issue_said=hidden | {"masked": ["author", "github_labels", "repository"]})
+    assert "Hidden in this round: author, GitHub labels, repository." in html
     assert "gradient" not in html
-    assert "github.com" not in html
+    assert "lumen/train" not in html
+
+
+def test_images_are_offered_where_there_are_some():
+    assert "Show images" not in rendered()
+    picture = '<p><span class="image-placeholder" data-src="https://example.org/a.png">curve</span></p>'
+    assert 'href="?images"' in rendered(issue_said={"body": {"key": "body", "html": picture}})
 
 
 def test_an_issue_without_text_says_so():

@@ -9,9 +9,9 @@ const LAST_RETRY = 30000;
 const KEEPALIVE_LIMIT = 60000;
 
 export class Drafts extends EventTarget {
-  constructor({ url, owner, unit, token, state, settle }) {
+  constructor({ url, owner, unit, token, version, settle }) {
     super();
-    Object.assign(this, { url, owner, unit, token, settle, version: state.version });
+    Object.assign(this, { url, owner, unit, token, version, settle });
     this.pending = {};
     this.timer = 0;
     this.wait = FIRST_RETRY;
