@@ -13,8 +13,8 @@ import numpy as np
 
 from labeling.agreement import kappa
 from labeling.agreement.alpha import Alpha, OrdinalAlpha, nominal_distances
-from labeling.agreement.fleiss import UnitAgreement, complete_units
-from labeling.agreement.gwet import Gwet
+from labeling.agreement.fleiss import UnitAgreement, complete_units, fleiss_kappa
+from labeling.agreement.gwet import gwet_ac
 from labeling.agreement.light import Pairs, WeightedPairs
 from labeling.agreement.ratings import FloatArray, IntArray, Ratings
 from labeling.agreement.ratio import mean_defined, ratio
@@ -28,7 +28,12 @@ from labeling.agreement.sets import (
     set_distance,
 )
 from labeling.agreement.table import PairMargins
-from labeling.agreement.weights import hierarchical_weights, linear_weights, quadratic_weights
+from labeling.agreement.weights import (
+    hierarchical_weights,
+    identity_weights,
+    linear_weights,
+    quadratic_weights,
+)
 
 Values = dict[str, FloatArray]
 
@@ -67,16 +72,16 @@ class AnyCoders:
     """Single choice, two or more coders who need not be told apart; missing answers allowed."""
 
     def __init__(self, ratings: Ratings) -> None:
-        self._units = UnitAgreement(ratings)
-        self._ac1 = Gwet(ratings)
+        self._units, self._identity = UnitAgreement(ratings), identity_weights(ratings.k)
         self._alpha = Alpha(ratings, nominal_distances(ratings.k))
 
     def __call__(self, sizes: FloatArray) -> Values:
+        observed, shares = self._units.observed(sizes), self._units.shares(sizes)
         return {
-            "observed_agreement": self._units.observed(sizes),
+            "observed_agreement": observed,
             "krippendorff_alpha_nominal": self._alpha(sizes),
-            "gwet_ac1": self._ac1(sizes),
-            "fleiss_kappa_general": self._units.fleiss_kappa(sizes),
+            "gwet_ac1": gwet_ac(observed, shares, self._identity),
+            "fleiss_kappa_general": fleiss_kappa(observed, shares),
         }
 
 
@@ -84,13 +89,16 @@ class CompleteUnits:
     """The same coefficients on the units every coder coded only."""
 
     def __init__(self, ratings: Ratings) -> None:
-        complete = complete_units(ratings)
         self._rows = ratings.answers == ratings.coders
-        self._units, self._ac1 = UnitAgreement(complete), Gwet(complete)
+        self._units, self._identity = UnitAgreement(complete_units(ratings)), identity_weights(ratings.k)
 
     def __call__(self, sizes: FloatArray) -> Values:
         complete = sizes[..., self._rows]
-        return {"fleiss_kappa": self._units.fleiss_kappa(complete), "gwet_ac1_complete": self._ac1(complete)}
+        observed, shares = self._units.observed(complete), self._units.shares(complete)
+        return {
+            "fleiss_kappa": fleiss_kappa(observed, shares),
+            "gwet_ac1_complete": gwet_ac(observed, shares, self._identity),
+        }
 
 
 class CoderPairs:
@@ -111,15 +119,15 @@ class Ordinal:
 
     def __init__(self, ratings: Ratings) -> None:
         self._alpha = OrdinalAlpha(ratings)
-        self._linear = Gwet(ratings, linear_weights(ratings.k))
-        self._quadratic = Gwet(ratings, quadratic_weights(ratings.k))
+        self._weights = {"linear": linear_weights(ratings.k), "quadratic": quadratic_weights(ratings.k)}
+        self._units = {name: UnitAgreement(ratings, weights) for name, weights in self._weights.items()}
 
     def __call__(self, sizes: FloatArray) -> Values:
-        return {
-            "krippendorff_alpha_ordinal": self._alpha(sizes),
-            "gwet_ac2_linear": self._linear(sizes),
-            "gwet_ac2_quadratic": self._quadratic(sizes),
-        }
+        shares = self._units["linear"].shares(sizes)  # they do not depend on the weights
+        values = {"krippendorff_alpha_ordinal": self._alpha(sizes)}
+        for name, units in self._units.items():
+            values[f"gwet_ac2_{name}"] = gwet_ac(units.observed(sizes), shares, self._weights[name])
+        return values
 
 
 class WeightedPair:

@@ -18,27 +18,27 @@ class UnitAgreement:
         uses = ratings.unit_counts()
         answers = uses.sum(axis=1)
         credit = uses if weights is None else uses @ weights
-        self.k = ratings.k
-        self.rated = (answers >= 1).astype(float)
-        self.pairable = (answers >= 2).astype(float)
+        self._rated = (answers >= 1).astype(float)
+        self._pairable = (answers >= 2).astype(float)
         self._agreeing = np.nan_to_num(ratio((uses * (credit - 1)).sum(axis=1), answers * (answers - 1)))
         self._shares = np.nan_to_num(ratio(uses, answers[:, None]))
 
     def observed(self, sizes: FloatArray) -> FloatArray:
         """Mean over units with two or more answers of the share (or credit) of agreeing coder pairs."""
-        return ratio(sizes @ self._agreeing, sizes @ self.pairable)
+        return ratio(sizes @ self._agreeing, sizes @ self._pairable)
 
     def shares(self, sizes: FloatArray) -> FloatArray:
         """Mean over all coded units of each category's share of the unit's answers: (..., k)."""
-        return ratio(sizes @ self._shares, (sizes @ self.rated)[..., None])
+        return ratio(sizes @ self._shares, (sizes @ self._rated)[..., None])
 
-    def fleiss_kappa(self, sizes: FloatArray) -> FloatArray:
-        """Fleiss (1971), Psychological Bulletin 76(5), 378-382, in Gwet's (2014) form for missing answers.
 
-        With the same number of answers on every unit it is the classic coefficient.
-        """
-        expected = (self.shares(sizes) ** 2).sum(axis=-1)
-        return ratio(self.observed(sizes) - expected, 1 - expected)
+def fleiss_kappa(observed: FloatArray, shares: FloatArray) -> FloatArray:
+    """Fleiss (1971), Psychological Bulletin 76(5), 378-382, in Gwet's (2014) form for missing answers.
+
+    With the same number of answers on every unit it is the classic coefficient.
+    """
+    expected = (shares**2).sum(axis=-1)
+    return ratio(observed - expected, 1 - expected)
 
 
 def complete_units(ratings: Ratings) -> Ratings:

@@ -14,12 +14,14 @@ from statistics import NormalDist
 import numpy as np
 
 from labeling.agreement.coefficients import Family, Values
-from labeling.agreement.ratings import FloatArray, Ratings
+from labeling.agreement.ratings import FloatArray, IntArray, Ratings
 
 DRAWS = 10_000
-# Resampled sizes and the sums made from them are held in blocks of about this many numbers.
-BLOCK = 300_000
+# Resampled sizes are made and used in blocks of about this many numbers, which fit into a processor's cache.
+BLOCK = 100_000
 LEVEL = 0.95
+# Patterns of so few units are cheaper to draw unit by unit.
+RARE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +40,40 @@ def resampled_sizes(ratings: Ratings, draws: int, seed: int) -> Iterator[FloatAr
     """Yield blocks of resampled sizes, together ``draws`` x U.
 
     Units with two or more answers are resampled. Units with one answer only, which no coefficient compares,
-    stay as they are.
+    stay as they are. Drawing a pattern costs the same however many units have it, so the units of rare
+    patterns are drawn as one and then placed one by one: the same distribution in half the time, and much
+    less where nearly every unit has a pattern of its own.
     """
-    random = _stream(seed)
-    drawn = ratings.answers >= 2
-    sizes = ratings.sizes[drawn]
-    n = int(sizes.sum())
+    tables, places = _streams(seed)
+    compared = ratings.answers >= 2
+    rare = compared & (ratings.sizes <= RARE)
+    common = compared & ~rare
+    counts = np.append(ratings.sizes[common], ratings.sizes[rare].sum())
+    n = int(counts.sum())
     block = max(1, BLOCK // max(len(ratings.sizes), ratings.k, 1))
     for start in range(0, draws, block):
-        count = min(block, draws - start)
-        blocks = np.tile(ratings.sizes.astype(float), (count, 1))
+        rows = min(block, draws - start)
+        sizes = np.tile(ratings.sizes.astype(float), (rows, 1))
         if n:
-            blocks[:, drawn] = random.multinomial(n, sizes / n, size=count)
-        yield blocks
+            drawn = tables.multinomial(n, counts / n, size=rows)
+            sizes[:, common] = drawn[:, :-1]
+            sizes[:, rare] = _placed(places, drawn[:, -1], ratings.sizes[rare])
+        yield sizes
 
 
-def _stream(seed: int) -> np.random.RandomState:
-    """Start the stream of a seed; one of more than 32 bits goes in as its 32-bit words, lowest first."""
-    if seed < 2**32:
-        return np.random.RandomState(seed)
-    return np.random.RandomState([seed >> shift & 0xFFFFFFFF for shift in range(0, seed.bit_length(), 32)])
+def _placed(random: np.random.RandomState, totals: IntArray, sizes: IntArray) -> IntArray:
+    """Share out ``totals[b]`` units among patterns, each like one of the ``sizes.sum()`` observed units."""
+    pattern_of = np.repeat(np.arange(len(sizes)), sizes)
+    picked = (random.random_sample(totals.sum()) * len(pattern_of)).astype(np.int64)
+    places = np.repeat(np.arange(len(totals)) * len(sizes), totals) + pattern_of[picked]
+    tally = np.bincount(places, minlength=len(totals) * len(sizes))
+    return tally.reshape(len(totals), len(sizes))
+
+
+def _streams(seed: int) -> tuple[np.random.RandomState, np.random.RandomState]:
+    """Start two streams, so that the size of a block changes no draw; words of 32 bits, lowest first."""
+    words = [seed >> shift & 0xFFFFFFFF for shift in range(0, max(seed.bit_length(), 1), 32)]
+    return np.random.RandomState([*words, 1]), np.random.RandomState([*words, 2])
 
 
 def bootstrap(ratings: Ratings, families: Sequence[Family], *, draws: int = DRAWS, seed: int) -> Values:
