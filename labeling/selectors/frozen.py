@@ -122,7 +122,7 @@ def round_dimensions(coding_round: Round) -> list[Dimension]:
     """The dimensions the round asks, in the order of the codebook."""
     if coding_round.codebook_id is None:
         return []
-    asked = Dimension.objects.filter(codebook=coding_round.codebook_id)
+    asked = Dimension.objects.using(coding_round._state.db).filter(codebook=coding_round.codebook_id)
     if coding_round.dimensions:
         asked = asked.filter(key__in=coding_round.dimensions)
     return list(asked)
@@ -132,13 +132,16 @@ def names_of(coding_round: Round, dimensions: tuple[Dimension, ...]) -> Names:
     keys = {dimension.pk: dimension.key for dimension in dimensions}
     of_concept: dict[str, dict[UUID, Label]] = {key: {} for key in keys.values()}
     parents: dict[str, dict[Label, Label]] = {key: {} for key in keys.values()}
-    categories = Category.objects.filter(dimension__in=keys).order_by("dimension", "order", "code")
+    using = coding_round._state.db  # an export reads all of it from one state of the database
+    categories = Category.objects.using(using).filter(dimension__in=keys)
+    categories = categories.order_by("dimension", "order", "code")
     for pk, concept, code, parent in categories.values_list("dimension", "concept", "code", "parent__code"):
         of_concept[keys[pk]][concept] = code
         if parent is not None:
             parents[keys[pk]][code] = parent
     proposals: dict[UUID, Label] = {}
-    proposed = CategoryProposal.objects.filter(round=coding_round).order_by("by__number", "code")
+    proposed = CategoryProposal.objects.using(using).filter(round=coding_round)
+    proposed = proposed.order_by("by__number", "code")
     for each in proposed.select_related("by", "dimension", "parent"):
         key = each.dimension.key
         taken = of_concept.setdefault(key, {})

@@ -1,0 +1,1 @@
+"""Rows of exported files, read unit by unit through what blinding leaves to the reader."""

@@ -1,0 +1,120 @@
+"""The study's own records: codebook, samples, funnel and events."""
+
+import json
+from collections.abc import Iterator, Mapping
+
+from django.db.models import Q
+
+from labeling.export.rows import CodebookRow, EventRow, FunnelRow, MappingRow, SampleRow
+from labeling.models import (
+    Category,
+    CategoryMapping,
+    Codebook,
+    Dimension,
+    Event,
+    Round,
+    Sample,
+    SampleUnit,
+)
+from labeling.selectors.export.reader import BATCH, Reader
+from labeling.services.corpus import funnel
+
+
+def codebook_rows(reader: Reader) -> Iterator[CodebookRow]:
+    """Every category of every version, in the order of the codebook."""
+    codebooks = Codebook.objects.using(reader.using).filter(study=reader.study).order_by("version")
+    for codebook in codebooks.prefetch_related("dimensions__categories__parent"):
+        for dimension in codebook.dimensions.all():
+            categories = list(dimension.categories.all())
+            by_id = {each.pk: each for each in categories}
+            for category in categories or (None,):
+                yield _codebook_row(codebook, dimension, category, by_id)
+
+
+def _codebook_row(
+    codebook: Codebook, dimension: Dimension, category: Category | None, all_of_it: Mapping[int, Category]
+) -> CodebookRow:
+    path: list[str] = []
+    step = category
+    while step is not None:
+        path.insert(0, step.code)
+        step = all_of_it.get(step.parent_id) if step.parent_id is not None else None
+    return CodebookRow(
+        version=codebook.version,
+        frozen_at=codebook.frozen_at,
+        dimension=dimension.key,
+        dimension_name=dimension.name,
+        kind=dimension.kind,
+        category=category.code if category else "",
+        category_path="/".join(path),
+        name=category.name if category else "",
+        concept=str(category.concept) if category else "",
+        definition=category.definition if category else "",
+        include=category.include if category else "",
+        exclude=category.exclude if category else "",
+        precedence=category.precedence if category else "",
+        order=category.order if category else None,
+        archived=category.archived if category else None,
+    )
+
+
+def mapping_rows(reader: Reader) -> Iterator[MappingRow]:
+    """Where categories went from one version to a later one."""
+    rows = CategoryMapping.objects.using(reader.using).filter(from_codebook__study=reader.study)
+    codes = {
+        (codebook, concept): code
+        for codebook, concept, code in Category.objects.using(reader.using)
+        .filter(dimension__codebook__study=reader.study)
+        .values_list("dimension__codebook", "concept", "code")
+    }
+    found = [
+        MappingRow(
+            from_version=each.from_codebook.version,
+            to_version=each.to_codebook.version,
+            dimension=each.dimension,
+            from_category=codes.get((each.from_codebook_id, each.from_concept), ""),
+            to_category=codes.get((each.to_codebook_id, each.to_concept), "") if each.to_concept else "",
+            act=each.act,
+        )
+        for each in rows.select_related("from_codebook", "to_codebook")
+    ]
+    yield from sorted(
+        found, key=lambda row: (row.from_version, row.to_version, row.dimension, row.from_category)
+    )
+
+
+def sample_rows(reader: Reader) -> Iterator[SampleRow]:
+    """Every drawn unit of every sample; samples are numbered in the order in which they were drawn."""
+    samples = Sample.objects.using(reader.using).filter(study=reader.study).order_by("pk")
+    numbers = {pk: number for number, pk in enumerate(samples.values_list("pk", flat=True), start=1)}
+    rows = SampleUnit.objects.using(reader.using).filter(sample__study=reader.study)
+    rows = rows.order_by("sample", "stratum", "rank").select_related("unit", "replaced_by")
+    for each in rows.iterator(chunk_size=BATCH):
+        yield SampleRow(
+            sample=numbers[each.sample_id],
+            unit=each.unit.ref,
+            stratum=each.stratum,
+            rank=each.rank,
+            drawn=each.drawn,
+            replaced_by=each.replaced_by.ref if each.replaced_by else "",
+        )
+
+
+def funnel_rows(reader: Reader) -> Iterator[FunnelRow]:
+    for step in funnel(reader.study):
+        yield FunnelRow(step.kind, step.text, step.count, step.removed)
+
+
+def event_rows(reader: Reader) -> Iterator[EventRow]:
+    """What was done; of an open round only what was done to the round itself."""
+    closed = Q(round__isnull=True) | Q(round__state__in=Round.UNBLINDED) | Q(verb__startswith="round.")
+    rows = Event.objects.using(reader.using).filter(closed, study=reader.study).select_related("round")
+    for each in rows.order_by("at", "pk").iterator(chunk_size=BATCH):
+        yield EventRow(
+            at=each.at,
+            round=each.round.number if each.round else None,
+            by=reader.name(each.by_id),
+            verb=each.verb,
+            object=each.object,
+            data=json.dumps(each.data, sort_keys=True, ensure_ascii=False),
+        )

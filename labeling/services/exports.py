@@ -1,0 +1,118 @@
+"""Files of a study, made for their reader and streamed from one state of the database."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+
+from labeling.export.columns import cells_of, columns_of
+from labeling.export.rows import FILES, column_rows
+from labeling.export.writer import Format, write_rows
+from labeling.models import Membership, Role, Round, Study
+from labeling.selectors.export import agreement, annotations, labels, records
+from labeling.selectors.export.reader import Reader, hidden_units
+from labeling.services.agreement import mark_read, store_agreement
+from labeling.snapshot import snapshot
+
+OWN = "own_annotations.csv"
+EVENTS = "events.csv"
+WIDE = "labels_wide.csv"
+# Answers, decisions and numbers of closed rounds: whoever gets one has read what others said.
+UNBLINDING = {
+    "agreement.csv",
+    "annotations.csv",
+    "evidence.csv",
+    "labels.csv",
+    WIDE,
+    "left_out.csv",
+}
+ROWS: dict[str, Callable[[Reader], Iterable[Any]]] = {
+    "agreement.csv": agreement.agreement_rows,
+    "annotations.csv": annotations.annotation_rows,
+    "codebook.csv": records.codebook_rows,
+    "columns.csv": lambda reader: column_rows(labels.wide_layout(reader)),
+    EVENTS: records.event_rows,
+    "evidence.csv": annotations.evidence_rows,
+    "funnel.csv": records.funnel_rows,
+    "labels.csv": labels.label_rows,
+    "left_out.csv": agreement.left_out_rows,
+    "mappings.csv": records.mapping_rows,
+    OWN: annotations.own_annotation_rows,
+    "sample.csv": records.sample_rows,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A file on its way: ``chunks`` are its bytes, ``hidden_units`` are sealed for the reader and left out.
+
+    Whoever does not read ``chunks`` to the end closes it.
+    """
+
+    name: str
+    hidden_units: int
+    chunks: Iterator[bytes]
+
+
+def file_names(member: Membership) -> list[str]:
+    """The files the member may have: coders and adjudicators their own answers, only leads all events."""
+    if member.role == Role.LEAD:
+        return sorted(FILES)
+    if member.role == Role.OBSERVER:
+        return sorted(set(FILES) - {OWN, EVENTS})
+    return [OWN]
+
+
+def stream(
+    *,
+    study: Study,
+    name: str,
+    member: Membership,
+    all_rounds: bool = False,
+    spreadsheet_safe: bool = False,
+    bom: bool = False,
+    pseudonyms: bool = False,
+) -> Export:
+    """Begin a file. It shows the study as it is now, however slowly it is read."""
+    if name not in FILES:
+        raise Http404(f"There is no file {name}.")
+    if name not in file_names(member):
+        raise PermissionDenied(f"You may have: {', '.join(file_names(member))}.")
+    if name in UNBLINDING:
+        _heal_and_mark(study, member)
+    chunks = _chunks(
+        name, study, member, Format(spreadsheet_safe, bom), all_rounds=all_rounds, pseudonyms=pseudonyms
+    )
+    # The first thing it says is how much it hides; from then on its state of the database is fixed.
+    hidden = cast(int, next(chunks))
+    return Export(name, hidden, cast(Iterator[bytes], chunks))
+
+
+def _heal_and_mark(study: Study, member: Membership) -> None:
+    for coding_round in study.rounds.filter(state__in=Round.UNBLINDED, discarded_at__isnull=True):
+        if not coding_round.agreement_reports.exists():
+            store_agreement(coding_round)
+        mark_read(coding_round, member)
+
+
+def _chunks(
+    name: str, study: Study, member: Membership, form: Format, *, all_rounds: bool, pseudonyms: bool
+) -> Iterator[int | bytes]:
+    with snapshot() as using:
+        reader = Reader(
+            study=Study.objects.using(using).get(pk=study.pk),
+            member=Membership.objects.using(using).get(pk=member.pk),
+            using=using,
+            all_rounds=all_rounds,
+            pseudonyms=pseudonyms,
+        )
+        yield hidden_units(reader) if name in UNBLINDING | {OWN} else 0
+        if name == WIDE:
+            layout = labels.wide_layout(reader)
+            header = [each.name for each in layout.columns()]
+            yield from write_rows(header, labels.wide_rows(reader, layout), form)
+        else:
+            header = [each.name for each in columns_of(FILES[name])]
+            yield from write_rows(header, map(cells_of, ROWS[name](reader)), form)
