@@ -1,4 +1,4 @@
-"""Rules for text that hold for every source, and the hash that tells whether an issue changed.
+"""Rules for text that hold for every source.
 
 Pure functions of records. The text of an issue is kept as its author wrote it, with three exceptions:
 line ends become LF (browsers and command lines write the same text differently), NUL characters and lone
@@ -8,8 +8,6 @@ evidence quotes the text character by character.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -46,66 +44,6 @@ def normalise_issue(record: IssueRecord) -> tuple[IssueRecord, tuple[str, ...]]:
         github_labels=tuple(sorted(set(clean.github_labels))),
     )
     return clean, found.sentences()
-
-
-def content_hash(record: IssueRecord) -> str:
-    """SHA-256, in hex, of the canonical JSON of what a coder can see of the issue.
-
-    Left out is what says where or when the record was read, not what it says: ids, address, host and
-    repository (they change with a rename or transfer), ``updated_at`` (GitHub moves it for invisible
-    reasons), ``carries``. Files and patches of fixes are part of it as soon as they are there: the hash of
-    an imported issue covers the text alone, the hash of the snapshot a sample pins covers its diffs too.
-    """
-    canonical = json.dumps(visible(record), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
-
-
-def visible(record: IssueRecord) -> dict[str, Any]:
-    """Return what ``content_hash`` covers, as plain JSON values."""
-    everything = as_json(record)
-    return {name: everything[name] for name in _VISIBLE}
-
-
-def without_patches(record: IssueRecord) -> IssueRecord:
-    """Return the record as an import delivers it, to compare a pinned snapshot with a newer one."""
-    return replace(record, fixes=tuple(replace(fix, files=()) for fix in record.fixes))
-
-
-def as_json(value: Any) -> Any:
-    """Turn a record into plain JSON values: times as UTC with ``Z``, sets sorted, tuples as lists."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: as_json(getattr(value, each.name)) for each in fields(value)}
-    if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    if isinstance(value, Mapping):
-        return {str(key): as_json(item) for key, item in value.items()}
-    if isinstance(value, frozenset | set):
-        return sorted(value)
-    if isinstance(value, list | tuple):
-        return [as_json(item) for item in value]
-    return value
-
-
-_VISIBLE = (
-    "kind",
-    "title",
-    "body",
-    "state",
-    "state_reason",
-    "author",
-    "author_kind",
-    "author_association",
-    "github_labels",
-    "milestone",
-    "reactions",
-    "opened_at",
-    "closed_at",
-    "comments",
-    "timeline",
-    "fixes",
-    "duplicate_of",
-    "gone",
-)
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""What an issue must bring to be coded, whatever it came from.
+"""What an issue must bring to be coded, whatever it came from, and the hash that tells whether it changed.
 
 Every source hands over these records and nothing else, so that neither the corpus nor the coding
 pages know GitHub or a file format. Records are plain values: all datetimes are aware and in UTC, and
@@ -8,9 +8,10 @@ what a source did not deliver is absent from ``IssueRecord.carries`` instead of 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 AuthorKind = Literal["user", "bot", "deleted", "unknown"]
@@ -132,6 +133,7 @@ class IssueRecord:
     duplicate_of: str | None = None
     transferred_to: str | None = None
     gone: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -145,3 +147,60 @@ class IssueRecord:
     def has_fix(self) -> bool:
         """Whether a merged pull request or a commit is known to have fixed it."""
         return any(fix.is_fix for fix in self.fixes)
+
+
+def content_hash(record: IssueRecord) -> str:
+    """SHA-256, in hex, of the canonical JSON of what a coder can see of the issue.
+
+    Left out is what says where or when it was read, not what it says: ids, address, host and repository
+    (they change with a rename or transfer), ``updated_at`` (GitHub moves it for invisible reasons),
+    ``carries`` and ``notes``. Files and patches of fixes are part of it as soon as they are there: the
+    hash of an imported issue covers the text alone, that of the snapshot a sample pins its diffs too.
+    """
+    everything = as_json(record)
+    visible = {name: everything[name] for name in VISIBLE}
+    canonical = json.dumps(visible, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+
+def without_patches(record: IssueRecord) -> IssueRecord:
+    """Return the record as an import delivers it, to compare it with one that was completed with diffs."""
+    bare = tuple(
+        replace(fix, files=(), additions=None, deletions=None, changed_files=None) for fix in record.fixes
+    )
+    return replace(record, fixes=bare)
+
+
+def as_json(value: Any) -> Any:
+    """Turn a record into plain JSON values: times as UTC with ``Z``, sets sorted, tuples as lists."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: as_json(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if isinstance(value, Mapping):
+        return {str(key): as_json(item) for key, item in value.items()}
+    if isinstance(value, frozenset | set):
+        return sorted(value)
+    if isinstance(value, list | tuple):
+        return [as_json(item) for item in value]
+    return value
+
+
+VISIBLE = (
+    "kind",
+    "title",
+    "body",
+    "state",
+    "state_reason",
+    "author",
+    "author_kind",
+    "author_association",
+    "github_labels",
+    "milestone",
+    "reactions",
+    "opened_at",
+    "closed_at",
+    "comments",
+    "timeline",
+    "fixes",
+)

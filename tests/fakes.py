@@ -15,7 +15,17 @@ from typing import Any
 START = datetime(2024, 1, 1, 8, 0, tzinfo=UTC)
 LABELS = ("bug", "question", "performance", "documentation", "build", "needs triage")
 LOGINS = ("mara", "tomasz", "ines", "kofi", "yuki", "renovate[bot]")
-WORDS = ("gradient", "kernel", "launch", "shape", "mismatch", "timeout", "checkpoint", "tokenizer", "padding")
+WORDS: tuple[str, ...] = (
+    "gradient",
+    "kernel",
+    "launch",
+    "shape",
+    "mismatch",
+    "timeout",
+    "checkpoint",
+    "tokenizer",
+    "padding",
+)
 WORDS += ("cache", "driver", "version", "wheel", "build", "flag", "precision", "overflow", "loss", "memory")
 
 NUL_TEXT = "before\x00after"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from typing import Any, Literal, Self
 
@@ -95,4 +95,5 @@ class Page:
     checkpoint: Checkpoint
     total: int | None = None
     requests: int = 0
-    problems: tuple[str, ...] = field(default=())
+    problems: tuple[str, ...] = ()
+    rejected: int = 0

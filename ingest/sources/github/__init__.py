@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from ingest.sources.base import Checkpoint, Page, SourceError, SourceQuery, Waiting
 from ingest.sources.github.client import PUBLIC_API, Client, NotThereError, Pacing
@@ -17,6 +18,7 @@ from labeling.records import FixRecord, IssueRecord
 __all__ = ["PUBLIC_API", "Pacing", "fetch_issues", "fetch_patches"]
 
 Reader = RestReader | GraphqlReader
+T = TypeVar("T")
 
 
 def fetch_issues(
@@ -93,12 +95,14 @@ def _listed(client: Client, reader: Reader, query: SourceQuery, checkpoint: Chec
             continue
         target = f"{name} {kind}"
         try:
-            for rows, last in follow_repository(client, name, kind, query, seen.get(target), reader.batch):
+            listed = follow_repository(client, name, kind, query, seen.get(target), reader.batch)
+            for (rows, last), is_last in _with_end(listed):
                 if target not in totals:
                     totals[target] = reader.count(name, kind)
                 if last:
                     seen[target] = last
-                yield batch(at, rows)
+                # Asking once more for what changed since would find the last one again, for ever.
+                yield batch(at + 1 if is_last else at, rows)
         except SourceError as error:
             if not error.permanent or _is_about_the_token(error):
                 raise
@@ -108,6 +112,15 @@ def _listed(client: Client, reader: Reader, query: SourceQuery, checkpoint: Chec
             yield batch(
                 at + 1, problems=(error.sentence if name in error.sentence else f"{name}: {error.sentence}",)
             )
+
+
+def _with_end(items: Iterator[T]) -> Iterator[tuple[T, bool]]:
+    """Give each item and whether it is the last one."""
+    item = next(items, None)
+    while item is not None:
+        following = next(items, None)
+        yield item, following is None
+        item = following
 
 
 def _addressed(client: Client, reader: Reader, query: SourceQuery, checkpoint: Checkpoint) -> Iterator[Batch]:

@@ -120,7 +120,7 @@ class Client:
             base_url=api_base.rstrip("/"),
             user_agent="Intercoder",
             per_page=100,
-            timeout=30,
+            timeout=20,
             retry=None,
             seconds_between_requests=0,
             seconds_between_writes=0,

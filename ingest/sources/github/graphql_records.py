@@ -195,7 +195,7 @@ def issue_of_node(node: Node, comments: Sequence[Node], events: Sequence[Node], 
         author_association=node.get("authorAssociation"),
         github_labels=tuple(label["name"] for label in _nodes(node.get("labels"))),
         milestone=(node.get("milestone") or {}).get("title"),
-        reactions=_reactions(node),
+        reactions=reaction_names(node.get("reactionGroups") or ()),
         opened_at=time_of(node.get("createdAt")),
         closed_at=time_of(node.get("closedAt")),
         updated_at=time_of(node.get("updatedAt")),
@@ -315,7 +315,7 @@ def _comment(node: Node) -> CommentRecord:
         association=node.get("authorAssociation"),
         created_at=time_of(node.get("createdAt")),
         updated_at=time_of(node.get("updatedAt")),
-        reactions=_reactions(node),
+        reactions=reaction_names(node.get("reactionGroups") or ()),
     )
 
 
@@ -363,10 +363,13 @@ def _author(actor: Node | None) -> tuple[str | None, AuthorKind]:
     return login, "user"
 
 
-def _reactions(node: Node) -> dict[str, int]:
+def reaction_names(groups: Sequence[Node]) -> dict[str, int]:
+    """Return the reactions there are, by GitHub's REST names."""
     counts = {
-        _REACTION_NAMES.get(group["content"], group["content"].lower()): group["reactors"]["totalCount"]
-        for group in node.get("reactionGroups") or ()
+        _REACTION_NAMES.get(group["content"], group["content"].lower()): int(
+            (group.get("reactors") or group.get("users") or {}).get("totalCount") or 0
+        )
+        for group in groups
     }
     return {name: count for name, count in sorted(counts.items()) if count}
 

@@ -1,0 +1,84 @@
+"""Issues from files: tables (CSV, TSV, XLSX) and GitHub objects (JSON, JSON lines, zips of them).
+
+Everything is read as a stream: a file of a gigabyte needs no more memory than its largest issue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from ingest.sources.base import Checkpoint, Page
+from ingest.sources.files.formats import guess_format
+from ingest.sources.files.mapping import FIELDS, guess_mapping
+from ingest.sources.files.objects import read_object
+from ingest.sources.files.reading import read_header, read_rows
+from ingest.sources.files.rows import Rejected, Row
+from ingest.sources.files.tables import read_cells
+from labeling.records import IssueRecord
+
+__all__ = [
+    "FIELDS",
+    "Preview",
+    "Rejected",
+    "Row",
+    "guess_format",
+    "guess_mapping",
+    "preview",
+    "read_issues",
+    "read_pages",
+]
+
+BATCH = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a file looks like before it is imported; ``header`` is empty unless it is a table."""
+
+    format: str
+    header: tuple[str, ...]
+    mapping: Mapping[str, str]
+    rows: tuple[Row, ...]
+
+
+def read_issues(path: Path, mapping: Mapping[str, str] | None = None) -> Iterator[Row]:
+    """Give each issue of the file with its row number, or why the row was rejected.
+
+    ``mapping`` names, for columns of a table, what they hold (see ``FIELDS``); without it the header
+    decides. Raises ``SourceError`` where the rest of the file cannot be read.
+    """
+    header = read_header(path)
+    chosen = dict(mapping) if mapping else guess_mapping(header)
+    for number, told in read_rows(path):
+        if isinstance(told, Rejected):
+            yield Row(number, told)
+        elif header:
+            yield Row(number, read_cells(number, told, chosen))
+        else:
+            yield Row(number, read_object(number, told))
+
+
+def read_pages(
+    path: Path, mapping: Mapping[str, str] | None = None, checkpoint: Checkpoint | None = None
+) -> Iterator[Page]:
+    """Give the issues of the file in pages, going on behind the row of the checkpoint."""
+    done = int((checkpoint or {}).get("row") or 0)
+    rows = (row for row in read_issues(path, mapping) if row.number > done)
+    while batch := list(islice(rows, BATCH)):
+        rejected = [row.told for row in batch if isinstance(row.told, Rejected)]
+        yield Page(
+            records=tuple(row.told for row in batch if isinstance(row.told, IssueRecord)),
+            checkpoint={"row": batch[-1].number},
+            problems=tuple(f"Row {each.row}: {each.reason}" for each in rejected),
+            rejected=len(rejected),
+        )
+
+
+def preview(path: Path, mapping: Mapping[str, str] | None = None, *, rows: int = 5) -> Preview:
+    """Read the first rows, to check the mapping before anything is stored."""
+    header = read_header(path)
+    chosen = dict(mapping) if mapping else guess_mapping(header)
+    return Preview(guess_format(path), header, chosen, tuple(islice(read_issues(path, chosen), rows)))

@@ -1,0 +1,92 @@
+"""What kind of file it is and how its text is encoded, from its content alone: names lie."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import zipfile
+from pathlib import Path
+from typing import IO, Literal
+
+from ingest.sources.base import SourceError
+
+Format = Literal["csv", "tsv", "xlsx", "json", "jsonl", "zip"]
+
+DELIMITERS = (",", "\t", ";", "|")
+SAMPLE = 64 * 1024
+#: A line of JSON lines, and a cell of a table, may be so long.
+LONGEST = 64 * 1024**2
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def guess_format(path: Path) -> Format:
+    """Return the format, or refuse the file with a sentence."""
+    with path.open("rb") as file:
+        start = file.read(SAMPLE)
+    if not start.strip():
+        raise SourceError("The file is empty. Choose another one.", permanent=True)
+    if start.startswith(b"PK"):
+        return _inside_zip(path)
+    if start.startswith((b"%PDF", b"\x1f\x8b", b"\xd0\xcf\x11\xe0", b"SQLite format 3")):
+        raise SourceError(
+            "This kind of file cannot be read. Save it as CSV, XLSX, JSON or JSON lines, and unpack archives "
+            "other than zip first.",
+            permanent=True,
+        )
+    text = start.decode(guess_encoding(path), "ignore").lstrip("\ufeff \t\r\n")
+    if text.startswith("["):
+        return "json"
+    if text.startswith("{"):
+        return "jsonl" if _is_one_object(text) else "json"
+    if "\x00" in text:
+        raise SourceError("This is no text file. Save it as CSV, XLSX, JSON or JSON lines.", permanent=True)
+    return "tsv" if guess_delimiter(text.partition("\n")[0]) == "\t" else "csv"
+
+
+def guess_encoding(path: Path) -> str:
+    """UTF-8, UTF-16, or cp1252, which older spreadsheets on Windows write. Reads the file once."""
+    with path.open("rb") as file:
+        start = file.read(1024)
+        for mark, name in _MARKS:
+            if start.startswith(mark):
+                return name
+        if start[1:200:2].count(0) > len(start[1:200:2]) // 2:
+            return "utf-16-le"
+        file.seek(0)
+        return "utf-8" if _is_utf8(file) else "cp1252"
+
+
+def guess_delimiter(header: str) -> str:
+    """Return the delimiter that cuts the header into the most cells, the comma if none does."""
+    return max(DELIMITERS, key=lambda mark: len(next(csv.reader([header], delimiter=mark), [])))
+
+
+def _is_utf8(file: IO[bytes]) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        while chunk := file.read(1024**2):
+            decoder.decode(chunk)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _is_one_object(text: str) -> bool:
+    """Whether the first line holds a whole object, and so does each of the others."""
+    first = text.partition("\n")[0].rstrip()
+    # A line longer than the sample is one object: no program indents that way.
+    return len(first) == len(text.rstrip()) > SAMPLE // 2 or (first.endswith("}") and len(first) > 1)
+
+
+def _inside_zip(path: Path) -> Format:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return "xlsx" if "xl/workbook.xml" in archive.namelist() else "zip"
+    except zipfile.BadZipFile as error:
+        raise SourceError("The zip is damaged. Make it again.", permanent=True) from error

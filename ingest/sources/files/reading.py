@@ -1,0 +1,191 @@
+"""From a file to its rows, as a stream: lists of cells of a table as mappings, or objects of JSON."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import chain, count
+from pathlib import Path
+from typing import IO, Any, cast
+
+import ijson
+import openpyxl
+
+from ingest.sources.base import SourceError
+from ingest.sources.files.formats import LONGEST, guess_delimiter, guess_encoding, guess_format
+from ingest.sources.files.rows import Rejected
+
+Told = Mapping[str, Any] | Rejected
+
+#: Limits of a zip: names in it, and what comes out of it.
+MOST_MEMBERS = 10_000
+LARGEST_CONTENT = 8 * 1024**3
+#: Lists under these keys hold the issues of a JSON object that wraps them.
+_WRAPPERS = ("issues", "items", "results", "nodes")
+
+
+def read_header(path: Path) -> tuple[str, ...]:
+    """Return the header of a table; empty for JSON, which needs none."""
+    if guess_format(path) not in ("csv", "tsv", "xlsx"):
+        return ()
+    with _cells(path) as rows:
+        header = [cell.strip() for cell in next(rows, [])]
+    while header and not header[-1]:
+        header.pop()
+    if not header or "" in header:
+        raise SourceError("A column has no name. The first row must name every column.", permanent=True)
+    twice = next((name for name in header if header.count(name) > 1), None)
+    if twice is not None:
+        raise SourceError(f"Two columns are called “{twice}”. Rename one of them.", permanent=True)
+    return tuple(header)
+
+
+def read_rows(path: Path) -> Iterator[tuple[int, Told]]:
+    """Give number and content of every row that is not blank."""
+    kind = guess_format(path)
+    if kind in ("csv", "tsv", "xlsx"):
+        return _table(path)
+    if kind == "zip":
+        return zip(count(1), _zip(path), strict=False)
+    objects = _lines(path) if kind == "jsonl" else _objects(path)
+    return zip(count(1), objects, strict=False)
+
+
+def _table(path: Path) -> Iterator[tuple[int, Told]]:
+    header = read_header(path)
+    with _cells(path) as rows:
+        next(rows, None)
+        for number, cells in enumerate(rows, start=2):
+            if not any(cell.strip() for cell in cells):
+                continue
+            if any(cell.strip() for cell in cells[len(header) :]):
+                reason = f"it has {len(cells)} cells, the header {len(header)}. Is a quote missing?"
+                yield number, Rejected(number, reason)
+                continue
+            padded = [*cells, *[""] * (len(header) - len(cells))]
+            yield number, dict(zip(header, padded, strict=False))
+
+
+@contextmanager
+def _cells(path: Path) -> Iterator[Iterator[list[str]]]:
+    """Open a table and give its rows as lists of text."""
+    if guess_format(path) == "xlsx":
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        try:
+            sheet = book.worksheets[0]
+            yield ([_cell(value) for value in row] for row in sheet.iter_rows(values_only=True))
+        finally:
+            book.close()
+        return
+    csv.field_size_limit(LONGEST)
+    with path.open(encoding=guess_encoding(path), newline="") as file:
+        delimiter = guess_delimiter(file.readline())
+        file.seek(0)
+        yield _checked(csv.reader(file, delimiter=delimiter))
+
+
+def _checked(rows: Iterator[list[str]]) -> Iterator[list[str]]:
+    try:
+        yield from rows
+    except csv.Error as error:
+        raise SourceError(f"The table cannot be read further: {error}.", permanent=True) from error
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def _lines(path: Path) -> Iterator[Told]:
+    """Read JSON lines; a broken line spoils only itself."""
+    number = 0
+    with path.open(encoding=guess_encoding(path)) as file:
+        while line := file.readline(LONGEST):
+            if not line.strip():
+                continue
+            number += 1
+            try:
+                told = json.loads(line)
+            except ValueError:
+                yield Rejected(number, "it is no JSON.")
+                continue
+            yield told if isinstance(told, dict) else Rejected(number, "it is no object.")
+
+
+def _objects(path: Path) -> Iterator[Told]:
+    encoding = guess_encoding(path)
+    with path.open("rb") as raw:
+        yield from _json_values(_as_utf8(raw, encoding))
+
+
+def _json_values(file: IO[bytes]) -> Iterator[Told]:
+    """Read an array of objects, one object, or objects in a row."""
+    start = file.read(1)
+    while start and start in b" \t\r\n\xef\xbb\xbf":
+        start = file.read(1)
+    stream = cast(IO[bytes], _Rejoined(start, file))
+    prefix = "item" if start == b"[" else ""
+    number = 0
+    try:
+        for value in ijson.items(stream, prefix, multiple_values=True, use_float=True):
+            for told in _unwrapped(value):
+                number += 1
+                yield told if isinstance(told, dict) else Rejected(number, "it is no object.")
+    except (ijson.JSONError, UnicodeError) as error:
+        reason = f"The JSON breaks off after {number} issues. Is the file complete?"
+        raise SourceError(reason, permanent=True) from error
+
+
+def _unwrapped(value: Any) -> Iterator[Any]:
+    """Give the objects of a wrapper, or the object itself."""
+    if isinstance(value, dict) and "title" not in value and "data" not in value:
+        for name in _WRAPPERS:
+            if isinstance(value.get(name), list):
+                yield from value[name]
+                return
+    yield value
+
+
+def _zip(path: Path) -> Iterator[Told]:
+    """Read the JSON files of a zip where they lie: nothing is unpacked to the disk."""
+    with zipfile.ZipFile(path) as archive:
+        members = [each for each in archive.infolist() if each.filename.endswith((".json", ".jsonl"))]
+        members = [each for each in members if not each.filename.startswith("__MACOSX/")]
+        if not members:
+            raise SourceError("The zip holds no .json or .jsonl file.", permanent=True)
+        if len(members) > MOST_MEMBERS or sum(each.file_size for each in members) > LARGEST_CONTENT:
+            raise SourceError("The zip holds too much. Split it into smaller ones.", permanent=True)
+        readers = (_member(archive, each) for each in sorted(members, key=lambda each: each.filename))
+        yield from chain.from_iterable(readers)
+
+
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[Told]:
+    with archive.open(member) as file:
+        yield from _json_values(file)
+
+
+def _as_utf8(raw: IO[bytes], encoding: str) -> IO[bytes]:
+    if encoding in ("utf-8", "utf-8-sig"):
+        return raw
+    return cast(IO[bytes], codecs.EncodedFile(raw, "utf-8", encoding))
+
+
+class _Rejoined:
+    """A stream whose first byte was read already."""
+
+    def __init__(self, start: bytes, rest: IO[bytes]) -> None:
+        self._start = start
+        self._rest = rest
+
+    def read(self, size: int = -1) -> bytes:
+        if self._start and size != 0:
+            start, self._start = self._start, b""
+            return start
+        return self._rest.read(size)

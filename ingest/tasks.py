@@ -1,0 +1,20 @@
+"""Background work of this app. A task takes an id and calls one function; the row knows the rest."""
+
+from celery import shared_task
+
+from ingest import pipeline
+
+
+@shared_task(name="ingest.tasks.run_import", acks_late=True, ignore_result=True)
+def run_import(run_id: int) -> None:
+    pipeline.run_import(run_id)
+
+
+@shared_task(name="ingest.tasks.prepare_sample", acks_late=True, ignore_result=True)
+def prepare_sample(job_id: int) -> None:
+    pipeline.prepare_sample(job_id)
+
+
+@shared_task(name="ingest.tasks.fetch_fix", acks_late=True, ignore_result=True)
+def fetch_fix(job_id: int) -> None:
+    pipeline.fetch_fix(job_id)
