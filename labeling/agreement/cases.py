@@ -74,9 +74,7 @@ def case_figures(case: Mapping[str, Any]) -> Figures:
     try:
         if "set_pairs" in case:
             return distance_figures([(frozenset(a), frozenset(b)) for a, b in case["set_pairs"]])
-        if case.get("multi"):
-            return _multiple(case).figures()
-        choice = _single(case)
+        choice = _multiple(case) if case.get("multi") else _single(case)
         figures = choice.figures()
         if BOOTSTRAP & set(case.get("expected", {})):
             figures |= choice.bootstrap_figures(SEED)

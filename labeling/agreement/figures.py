@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 from labeling.agreement import coefficients as named
 from labeling.agreement import kappa
 from labeling.agreement.dimension import upper_level
-from labeling.agreement.fleiss import fleiss_category_kappa
-from labeling.agreement.interval import DRAWS, bootstrap, percentile_interval
+from labeling.agreement.fleiss import complete_units, fleiss_category_kappa
+from labeling.agreement.interval import bootstrap, percentile_interval
 from labeling.agreement.light import Pairs
 from labeling.agreement.ratings import FloatArray, Ratings
 from labeling.agreement.sets import (
@@ -70,14 +70,11 @@ class SingleChoice:
         found["fleiss_category_kappa"] = by_name(self.categories, fleiss_category_kappa(self.ratings))
         return {**found, **self._levels()} if self.parents else found
 
-    def bootstrap_figures(self, seed: int, draws: int = DRAWS) -> Figures:
+    def bootstrap_figures(self, seed: int) -> Figures:
         """Give the percentile interval of kappa, or of nominal alpha for more than two coders."""
-        two = len(self.coders) == 2
-        family: named.Family = named.TwoCoders(self.ratings) if two else named.AnyCoders(self.ratings)
-        resamples = bootstrap(self.ratings, [family], draws=draws, seed=seed)
-        interval = percentile_interval(resamples["cohen_kappa" if two else "krippendorff_alpha_nominal"])
-        limits: Figure = None if interval.low is None else [interval.low, interval.high]
-        return {"boot_ci95": limits, "boot_undefined_share": interval.undefined_share}
+        if len(self.coders) == 2:
+            return _interval(self.ratings, named.TwoCoders(self.ratings), "cohen_kappa", seed)
+        return _interval(self.ratings, named.AnyCoders(self.ratings), "krippendorff_alpha_nominal", seed)
 
     def _counts(self) -> Figures:
         ratings = self.ratings
@@ -94,21 +91,27 @@ class SingleChoice:
         return found
 
     def _from_families(self) -> Figures:
-        ratings, k = self.ratings, self.ratings.k
+        ratings = self.ratings
         families: list[named.Family] = [named.AnyCoders(ratings), named.CompleteUnits(ratings)]
         families += [named.CoderPairs(ratings), named.Ordinal(ratings)]
-        families.append(named.WeightedPair(ratings, named.ordinal_weights(k, "light_")))
+        families.append(named.WeightedPair(ratings, self._weightings("light_")))
         if len(self.coders) == 2:
-            weights = named.ordinal_weights(k)
-            if self.weights is not None:
-                weights["weighted_kappa_custom"] = self.weights
-            families += [named.TwoCoders(ratings), named.WeightedPair(ratings, weights)]
+            families += [named.TwoCoders(ratings), named.WeightedPair(ratings, self._weightings())]
         values: named.Values = {}
         for family in families:
             values |= family(self.sizes)
+        complete = complete_units(ratings)
+        for name, value in named.Ordinal(complete)(complete.sizes.astype(float)).items():
+            values |= {f"{name}_complete": value} if name.startswith("gwet") else {}
         return {
             name: by_name(self.categories, one) if one.ndim else plain(one) for name, one in values.items()
         }
+
+    def _weightings(self, prefix: str = "") -> dict[str, FloatArray]:
+        weights = named.ordinal_weights(self.ratings.k, prefix)
+        if self.weights is not None:
+            weights[f"{prefix}weighted_kappa_custom"] = self.weights
+        return weights
 
     def _pairs(self) -> Figures:
         pairs = Pairs(self.ratings)
@@ -123,10 +126,7 @@ class SingleChoice:
         errors = kappa.standard_errors(table)
         found: Figures = {"cohen_kappa_se": plain(errors.ase), "cohen_kappa_se0": plain(errors.null)}
         found["cohen_kappa_ci95"] = None if np.isnan(errors.ase) else plain(errors.ci95)
-        weights = named.ordinal_weights(self.ratings.k)
-        if self.weights is not None:
-            weights["weighted_kappa_custom"] = self.weights
-        for name, weight in weights.items():
+        for name, weight in self._weightings().items():
             found[f"{name}_se"] = plain(kappa.standard_errors(table, weight).ase)
         return found
 
@@ -168,6 +168,17 @@ class MultipleChoice:
         for name, value in named.SetValued(ratings, self.sets, self.categories)(sizes).items():
             found[name] = by_name(self.categories, value) if value.ndim else plain(value)
         return found
+
+    def bootstrap_figures(self, seed: int) -> Figures:
+        """Give the percentile interval of alpha on MASI distances."""
+        family = named.SetValued(self.ratings, self.sets, self.categories)
+        return _interval(self.ratings, family, "krippendorff_alpha_masi", seed)
+
+
+def _interval(ratings: Ratings, family: named.Family, name: str, seed: int) -> Figures:
+    interval = percentile_interval(bootstrap(ratings, [family], seed=seed)[name])
+    limits: Figure = None if interval.low is None else [interval.low, interval.high]
+    return {"boot_ci95": limits, "boot_undefined_share": interval.undefined_share}
 
 
 def distance_figures(pairs: Sequence[tuple[Chosen, Chosen]]) -> Figures:

@@ -51,7 +51,7 @@ def resampled_sizes(ratings: Ratings, draws: int, seed: int) -> Iterator[FloatAr
     counts = np.append(ratings.sizes[common], ratings.sizes[rare].sum())
     n = int(counts.sum())
     block = max(1, BLOCK // max(len(ratings.sizes), ratings.k, 1))
-    for start in range(0, draws, block):
+    for start in range(0, max(draws, 1), block):  # without draws one empty block, so that names are known
         rows = min(block, draws - start)
         sizes = np.tile(ratings.sizes.astype(float), (rows, 1))
         if n:

@@ -105,14 +105,14 @@ class StandardErrors:
 
 def standard_errors(table: IntArray, weights: FloatArray | None = None) -> StandardErrors:
     """Fleiss, Cohen & Everitt (1969), Psychological Bulletin 72(5), 323-327, from a k x k table of counts."""
-    n = table.sum()
+    n = int(table.sum())
     w = identity_weights(len(table)) if weights is None else weights
-    shares = ratio(table, n)
-    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
-    expected = rows @ w @ columns
-    kappa = float(ratio((w * shares).sum() - expected, 1 - expected))
+    uses = table.sum(axis=1), table.sum(axis=0)
+    chance = uses[0] @ w @ uses[1]
+    kappa = float(ratio(n * (w * table).sum() - chance, n**2 - chance, n**2))
     if np.isnan(kappa):
         return StandardErrors(np.nan, np.nan, np.nan)
+    shares, rows, columns, expected = table / n, uses[0] / n, uses[1] / n, chance / n**2
     means = (w @ columns)[:, None] + w.T @ rows
     spread = (shares * (w - means * (1 - kappa)) ** 2).sum() - (kappa - expected * (1 - kappa)) ** 2
     null = (np.outer(rows, columns) * (w - means) ** 2).sum() - expected**2
@@ -123,9 +123,3 @@ def standard_errors(table: IntArray, weights: FloatArray | None = None) -> Stand
 def _root(variance: float) -> float:
     """Square root, with what rounding leaves of a zero taken as zero."""
     return float(np.sqrt(variance)) if variance > 1e-15 else 0.0
-
-
-def level_two_given_level_one(table: IntArray, parents: IntArray) -> float:
-    """Share of the units with the same parent that also have the same category; NaN if there are none."""
-    same_parent = parents[:, None] == parents
-    return float(ratio(np.trace(table), table[same_parent].sum()))

@@ -13,7 +13,6 @@ from labeling.agreement.coefficients import Values
 from labeling.agreement.dimension import DimensionData
 from labeling.agreement.fleiss import fleiss_category_kappa, pooled_specific_agreement
 from labeling.agreement.interval import Interval, bca_interval, bootstrap, jackknife, percentile_interval
-from labeling.agreement.light import Pairs
 from labeling.agreement.plan import Part, Plan, error_statistics
 from labeling.agreement.ratings import FloatArray
 from labeling.agreement.result import CategoryReport, Matrix, PairReport
@@ -160,7 +159,7 @@ class Summary:
     def warnings(self, statistics: Mapping[str, Statistic]) -> tuple[Caution, ...]:
         """Give what a reader must know before believing the numbers."""
         headline = statistics[self.plan.headline]
-        undefined = float(np.isnan(self._resamples[self.plan.headline]).mean())
+        undefined = percentile_interval(self._resamples[self.plan.headline]).undefined_share
         uses = self._uses / len(self.data.coders)
         seen = Seen(
             n=self.n_both,
@@ -184,8 +183,7 @@ class Summary:
         return tuple(coder for coder, codes in zip(self.data.coders, used, strict=True) if len(codes) == 1)
 
     def _undefined_pairs(self) -> int:
-        values = Pairs(self.ratings, self.plan.members).each(self.sizes, self.plan.pair_value)
-        return int(np.isnan(values).sum())
+        return sum(bool(np.isnan(self.plan.pair_value(margins))) for margins in self.margins)
 
 
 def _plain(name: str) -> str:

@@ -42,7 +42,7 @@ def test_drawing_tables_is_resampling_units() -> None:
     units = np.repeat(np.argwhere(table), table[table > 0], axis=0)
     random = np.random.RandomState(3)
     naive = []
-    for _ in range(2000):
+    for _ in range(1500):
         sample = units[random.randint(len(units), size=len(units))]
         naive.append(cohen_kappa_score(sample[:, 0], sample[:, 1]))
     ratings = Ratings.from_table(table)
@@ -127,7 +127,7 @@ def test_bca_agrees_with_scipy() -> None:
         kappa,
         paired=True,
         vectorized=False,
-        n_resamples=1500,
+        n_resamples=1000,
         method="BCa",
         random_state=np.random.RandomState(1),
     ).confidence_interval

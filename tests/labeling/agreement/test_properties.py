@@ -165,7 +165,9 @@ def test_coefficients_lie_where_they_must(table) -> None:
 def test_a_coder_who_used_one_category_gives_a_kappa_of_exactly_0(row, place) -> None:
     table = np.zeros((len(row), len(row)), dtype=np.int64)
     table[place % len(row)] = row
-    value = of_table(table)["cohen_kappa"]
+    figures = of_table(table)
+    value = figures["cohen_kappa"]
+    assert figures["cohen_kappa_ci95"] == (None if value is None else [0, 0])
     assert value == 0 or (value is None and np.count_nonzero(table) == 1)
 
 

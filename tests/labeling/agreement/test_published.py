@@ -2,10 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from labeling.agreement.cases import CaseError, compare_case, read_cases
+from labeling.agreement.cases import CaseError, case_figures, compare_case, read_cases
 
 CASES = Path(__file__).parents[2] / "data" / "agreement_cases.json"
 
@@ -101,3 +102,28 @@ def test_a_case_without_units_has_a_reason_and_no_coefficient() -> None:
     expected = {name: {"v": None} for name in names} | {"n_units": {"v": 0}, "undefined": {"v": "any reason"}}
     case = {"id": "none", "coders": ["A", "B"], "categories": ["a", "b"], "units": [], "expected": expected}
     assert [one for one in compare_case(case) if one.difference is not None] == []
+
+
+@pytest.mark.parametrize(
+    ("case", "name"),
+    [
+        ({"units": [["a", "a"], ["b", "b"], ["a", "b"], ["b", "b"]] * 9}, "cohen_kappa"),
+        ({"units": [["a", "a", "b"], ["b", "b", None], ["a", "b", "b"]] * 9}, "krippendorff_alpha_nominal"),
+        (
+            {"units": [[["a"], ["a", "b"]], [["b"], ["b"]], [["a"], ["b"]]] * 9, "multi": True},
+            "krippendorff_alpha_masi",
+        ),
+    ],
+)
+def test_a_bootstrap_interval_surrounds_its_coefficient(case, name) -> None:
+    figures: Any = case_figures({**case, "expected": {"boot_ci95": {"v": [0, 1]}}})
+    low, high = figures["boot_ci95"]
+    assert low < figures[name] < high
+    assert figures["boot_undefined_share"] < 0.01
+
+
+def test_own_weights_apply_to_every_pair_of_coders() -> None:
+    units = [["a", "a", "b"], ["b", "c", "b"], ["c", "c", "c"], ["a", "b", "a"]]
+    linear = [[1, 0.5, 0], [0.5, 1, 0.5], [0, 0.5, 1]]
+    figures: Any = case_figures({"units": units, "agreement_weights": linear})
+    assert figures["light_weighted_kappa_custom"] == pytest.approx(figures["light_weighted_kappa_linear"])

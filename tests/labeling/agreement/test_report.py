@@ -218,6 +218,22 @@ def test_a_codebook_of_two_levels_adds_the_level_above() -> None:
     assert "level1.observed_agreement" not in statistics
 
 
+def test_three_coders_have_the_level_above_too() -> None:
+    parents = {"crash": "failure", "hang": "failure"}
+    rows = [(a, b, b) for a, b in MIXED]
+    statistics = summarise(make_data(*rows, coders=(ADA, BEN, CYD), parents=parents)).statistics
+    assert statistics["level1.krippendorff_alpha_nominal"].value == 1
+    assert statistics["level1.light_kappa"].value == 1
+
+
+def test_a_pair_that_shares_no_unit_says_so() -> None:
+    rows = [("crash", "crash", None), ("hang", "crash", None), (None, "slow", "slow")]
+    report = summarise(make_data(*rows, coders=(ADA, BEN, CYD)))
+    apart = report.pairs[1]
+    assert (apart.coder_a, apart.coder_b, apart.n) == (ADA, CYD, 0)
+    assert apart.observed.undefined == apart.kappa.undefined == "No unit was coded by two coders."
+
+
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
@@ -360,6 +376,14 @@ def test_the_order_of_units_changes_no_interval() -> None:
     data = make_data(*MIXED)
     turned = replace(data, units=data.units[::-1])
     assert to_payload(summarise(turned)) == to_payload(summarise(data))
+
+
+def test_without_draws_there_are_values_and_no_bootstrap_intervals() -> None:
+    report = summarise(make_data(*MIXED, draws=0))
+    assert report.statistics["cohen_kappa"].value == pytest.approx(MIXED_KAPPA)
+    assert report.statistics["cohen_kappa"].ci_low is None
+    assert report.statistics["cohen_kappa_ci95"].ci_low is not None
+    assert "unreliable_bootstrap" not in cautions_of(report)
 
 
 def test_bca_intervals_can_be_asked_for() -> None:
