@@ -195,6 +195,7 @@ def test_an_error_of_a_dimension_opens_it():
     html = rendered(dimensions=wrong, errors=["Fix has no answer yet."])
     assert html.count('<details name="dimension" open>') == 1
     assert "Choose at least one category." in html
+    assert html.count("needs correction") == 1
     assert "Fix has no answer yet." in html
 
 
