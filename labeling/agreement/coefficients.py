@@ -15,7 +15,7 @@ from labeling.agreement import kappa
 from labeling.agreement.alpha import Alpha, OrdinalAlpha, nominal_distances
 from labeling.agreement.fleiss import UnitAgreement, complete_units, fleiss_kappa
 from labeling.agreement.gwet import gwet_ac
-from labeling.agreement.light import Pairs, WeightedPairs
+from labeling.agreement.light import Pairs, WeightedPairs, light_mean, pooled_specific
 from labeling.agreement.ratings import FloatArray, IntArray, Ratings
 from labeling.agreement.ratio import mean_defined, ratio
 from labeling.agreement.sets import (
@@ -108,9 +108,10 @@ class CoderPairs:
         self._pairs = Pairs(ratings)
 
     def __call__(self, sizes: FloatArray) -> Values:
+        pairs = self._pairs(sizes)
         return {
-            "light_kappa": self._pairs.mean(sizes, kappa.cohen_kappa),
-            "mean_pairwise_agreement": self._pairs.mean(sizes, kappa.observed_agreement),
+            "light_kappa": light_mean(pairs, kappa.cohen_kappa),
+            "mean_pairwise_agreement": light_mean(pairs, kappa.observed_agreement),
         }
 
 
@@ -187,11 +188,13 @@ class SetValued:
         values["exact_match"] = 1 - self._means["nominal_sets"](sizes)
         values["mean_jaccard_similarity"] = 1 - self._means["jaccard"](sizes)
         values["mean_masi_similarity"] = 1 - self._means["masi"](sizes)
-        labels = self._pairs.mean(sizes, kappa.category_kappa)
+        pairs = self._pairs(sizes)
+        labels = light_mean(pairs, kappa.category_kappa)
         values["label_kappa"] = labels
         values["macro_label_kappa"] = mean_defined(labels)
-        pooled = self._pairs.each(sizes, lambda margins: kappa.category_kappa(margins.pooled())[..., 0])
-        values["pooled_label_kappa"] = mean_defined(pooled)
+        values["pooled_label_kappa"] = light_mean(
+            pairs, lambda margins: kappa.category_kappa(margins.pooled())[..., 0]
+        )
+        values["label_specific_agreement"] = pooled_specific(pairs)
         values["label_alpha"] = np.moveaxis(np.array([alpha(sizes) for alpha in self._labels]), 0, -1)
-        values["label_specific_agreement"] = self._pairs.pooled_specific(sizes)
         return values

@@ -18,7 +18,7 @@ from labeling.agreement import kappa
 from labeling.agreement.dimension import upper_level
 from labeling.agreement.fleiss import complete_units, fleiss_category_kappa
 from labeling.agreement.interval import bootstrap, percentile_interval
-from labeling.agreement.light import Pairs
+from labeling.agreement.light import Pairs, each_pair
 from labeling.agreement.ratings import FloatArray, Ratings
 from labeling.agreement.sets import (
     Chosen,
@@ -114,11 +114,11 @@ class SingleChoice:
         return weights
 
     def _pairs(self) -> Figures:
-        pairs = Pairs(self.ratings)
+        pairs = Pairs(self.ratings)(self.sizes)
         names = [f"{a}|{b}" for a, b in combinations(self.coders, 2)]
         return {
-            "pairwise_n": by_name(names, pairs.each(self.sizes, lambda margins: margins.n)),
-            "pairwise_cohen_kappa": by_name(names, pairs.each(self.sizes, kappa.cohen_kappa)),
+            "pairwise_n": by_name(names, each_pair(pairs, lambda margins: margins.n)),
+            "pairwise_cohen_kappa": by_name(names, each_pair(pairs, kappa.cohen_kappa)),
         }
 
     def _errors(self) -> Figures:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -17,22 +17,28 @@ class Pairs:
     """All pairs of coders, each on the units both coded, ready for any number of resampled sizes."""
 
     def __init__(self, ratings: Ratings, members: FloatArray | None = None) -> None:
-        self.coders = list(combinations(range(ratings.coders), 2))
-        self._margins = [PairMargins(ratings, a, b, members) for a, b in self.coders]
+        coders = combinations(range(ratings.coders), 2)
+        self._margins = [PairMargins(ratings, a, b, members) for a, b in coders]
 
-    def each(self, sizes: FloatArray, value: Callable[[Margins], FloatArray]) -> FloatArray:
-        """Give ``value`` of every pair, pairs on the last axis: (..., P)."""
-        return np.stack([value(margins(sizes)) for margins in self._margins], axis=-1)
+    def __call__(self, sizes: FloatArray) -> list[Margins]:
+        """Give the margins of every pair for sizes of shape (..., U)."""
+        return [margins(sizes) for margins in self._margins]
 
-    def mean(self, sizes: FloatArray, value: Callable[[Margins], FloatArray]) -> FloatArray:
-        """Average ``value`` over the pairs where it is defined (Light 1971, Psychol. Bull. 76, 365-377)."""
-        return mean_defined(self.each(sizes, value))
 
-    def pooled_specific(self, sizes: FloatArray) -> FloatArray:
-        """Specific agreement of each category over the units of all pairs together: (..., k)."""
-        margins = [pair(sizes) for pair in self._margins]
-        both = np.sum([one.both for one in margins], axis=0)
-        return ratio(2 * both, np.sum([one.first + one.second for one in margins], axis=0))
+def each_pair(pairs: Sequence[Margins], value: Callable[[Margins], FloatArray]) -> FloatArray:
+    """Give ``value`` of every pair, pairs on the last axis: (..., P)."""
+    return np.stack([value(margins) for margins in pairs], axis=-1)
+
+
+def light_mean(pairs: Sequence[Margins], value: Callable[[Margins], FloatArray]) -> FloatArray:
+    """Average ``value`` over the pairs where it is defined (Light 1971, Psychol. Bull. 76(5), 365-377)."""
+    return mean_defined(each_pair(pairs, value))
+
+
+def pooled_specific(pairs: Sequence[Margins]) -> FloatArray:
+    """Specific agreement of each category over the units of all pairs together: (..., k)."""
+    both = np.sum([margins.both for margins in pairs], axis=0)
+    return ratio(2 * both, np.sum([margins.first + margins.second for margins in pairs], axis=0))
 
 
 class WeightedPairs:
@@ -46,14 +52,10 @@ class WeightedPairs:
             credit = weights[ratings.patterns[:, a], ratings.patterns[:, b]] * margins.complete
             self._parts.append((margins, credit))
 
-    def each(self, sizes: FloatArray) -> FloatArray:
-        """Give the weighted kappa of every pair: (..., P)."""
+    def mean(self, sizes: FloatArray) -> FloatArray:
+        """Average the weighted kappas of the pairs where it is defined."""
         values = [
             kappa.weighted_kappa(sizes @ credit, margins(sizes), self._weights)
             for margins, credit in self._parts
         ]
-        return np.stack(values, axis=-1)
-
-    def mean(self, sizes: FloatArray) -> FloatArray:
-        """Average over the pairs where it is defined."""
-        return mean_defined(self.each(sizes))
+        return mean_defined(np.stack(values, axis=-1))

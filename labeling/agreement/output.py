@@ -18,7 +18,7 @@ def as_text(report: DimensionReport) -> str:
 
 
 def _lines(report: DimensionReport) -> Iterator[str]:
-    yield f"{report.key} ({report.kind} choice, {report.k} categories)"
+    yield f"{report.key} ({report.kind}, {report.k} categories)"
     yield f"Coders: {', '.join(report.coders)}"
     yield f"Units: {report.n_units}, of which {report.n_both} coded by at least two coders"
     if report.undefined is not None:
