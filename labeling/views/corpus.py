@@ -1,3 +1,201 @@
-from django.urls import URLPattern
+"""The corpus: its issues, what is eligible and why, and the rules that say so."""
 
-urlpatterns: list[URLPattern] = []
+from typing import Any
+
+from django.contrib import messages
+from django.forms import BaseForm
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import URLPattern, path, reverse
+from django.views.decorators.http import require_POST
+
+from annotator.http import CoderRequest, render_page
+from labeling.access import get_study_or_404
+from labeling.errors import CorpusError, InvalidInputError
+from labeling.forms.corpus import DuplicateForm, EligibilityForm, IssueFilterForm, RuleList, criteria
+from labeling.models import Issue, Membership, Role, Study
+from labeling.selectors.corpus import ORDERINGS, Corpus, named_issues, refuse_browsing
+from labeling.selectors.studies import study_progress
+from labeling.services import corpus
+
+ISSUES_PER_PAGE = 50
+
+
+def issue_list(request: CoderRequest, slug: str) -> HttpResponse:
+    _, member = get_study_or_404(request.user, slug)
+    refuse_browsing(member)
+    return _list_page(request, member, request.GET, EligibilityForm())
+
+
+def _list_page(
+    request: CoderRequest, member: Membership, asked: QueryDict, bulk: EligibilityForm
+) -> HttpResponse:
+    seen = Corpus(member)
+    form = IssueFilterForm(asked or None, repositories=seen.repositories())
+    rows = seen.matching(form.filters())
+    cursor, ordering = asked.get("cursor", ""), _ordering(asked)
+    try:
+        page = seen.page(rows, ordering=ordering, cursor=cursor, size=ISSUES_PER_PAGE)
+    except InvalidInputError:  # a cursor of another order, or half of one: begin again
+        page = seen.page(rows, ordering=ordering, size=ISSUES_PER_PAGE)
+    context = _frame(member) | {
+        "form": form,
+        "bulk": bulk,
+        "page": page,
+        "count": rows.count(),
+        "hidden": seen.hidden_count(),
+        "progress": study_progress(member.study),
+        "query": _query(asked),
+        "next_query": _query(asked, page.next),
+        "previous_query": _query(asked, page.previous),
+    }
+    status = 422 if form.errors or bulk.errors else 200
+    return render_page(
+        request, "labeling/issue_list.html", context, partial="labeling/_issues.html", status=status
+    )
+
+
+def _frame(member: Membership) -> dict[str, Any]:
+    return {"study": member.study, "membership": member, "nav": "corpus"}
+
+
+def _ordering(asked: QueryDict) -> str:
+    ordering = asked.get("ordering", "")
+    return ordering if ordering.removeprefix("-") in ORDERINGS else "key"
+
+
+def _query(asked: QueryDict, cursor: str | None = None) -> str:
+    """Give the filters as a query, at another page."""
+    query = asked.copy()
+    query.pop("cursor", None)
+    if cursor:
+        query["cursor"] = cursor
+    return query.urlencode()
+
+
+@require_POST
+def issue_eligibility(request: CoderRequest, slug: str) -> HttpResponse:
+    """Include or leave out the ticked issues, or all that match the filters in the address."""
+    study, member = get_study_or_404(request.user, slug, role=Role.LEAD)
+    bulk = EligibilityForm(request.POST)
+    if not bulk.is_valid():
+        return _list_page(request, member, request.GET, bulk)
+    issues = study.issues.filter(pk__in=bulk.cleaned_data["issues"])
+    if bulk.cleaned_data["all_matching"]:
+        seen = Corpus(member)
+        form = IssueFilterForm(request.GET or None, repositories=seen.repositories())
+        issues = seen.matching(form.filters())
+    changed = corpus.override(
+        study=study,
+        issues=issues.only("pk"),
+        eligible=bulk.cleaned_data["eligible"],
+        reason=bulk.cleaned_data["reason"],
+        by=member,
+    )
+    messages.success(request, f"{changed:,} issue{'s were' if changed != 1 else ' was'} changed.")
+    address = reverse("labeling:issue-list", args=[study.slug])
+    return redirect(f"{address}?{_query(request.GET)}")
+
+
+def issue_detail(request: CoderRequest, slug: str, issue_id: int) -> HttpResponse:
+    study, member = get_study_or_404(request.user, slug)
+    refuse_browsing(member)
+    return _issue_page(request, member, _issue(study, issue_id))
+
+
+def _issue(study: Study, issue_id: int) -> Issue:
+    return get_object_or_404(study.issues.select_related("latest", "duplicate_of"), pk=issue_id)
+
+
+def _issue_page(
+    request: CoderRequest,
+    member: Membership,
+    issue: Issue,
+    eligibility_form: EligibilityForm | None = None,
+    duplicate_form: DuplicateForm | None = None,
+) -> HttpResponse:
+    shown = Corpus(member).shown(issue)
+    duplicate_of = issue.duplicate_of
+    context = _frame(member) | {
+        "issue": shown,
+        "row": issue,
+        "because": "" if shown["masked"] else issue.because,
+        "duplicate_of": duplicate_of,
+        "duplicate_form": duplicate_form
+        or DuplicateForm(initial={"duplicate_of": duplicate_of.ref if duplicate_of else ""}),
+    }
+    status = 422 if duplicate_form is not None and duplicate_form.errors else 200
+    return render_page(request, "labeling/issue_detail.html", context, status=status)
+
+
+@require_POST
+def issue_duplicate(request: CoderRequest, slug: str, issue_id: int) -> HttpResponse:
+    study, member = get_study_or_404(request.user, slug, role=Role.LEAD)
+    issue = _issue(study, issue_id)
+    form = DuplicateForm(request.POST)
+    if form.is_valid():
+        try:
+            _mark_duplicate(study, issue, form.cleaned_data, member)
+        except (CorpusError, InvalidInputError) as error:
+            _show_error(form, error)
+        else:
+            messages.success(request, "The corpus was changed.")
+            return redirect("labeling:issue-detail", study.slug, issue.pk)
+    return _issue_page(request, member, issue, duplicate_form=form)
+
+
+def _mark_duplicate(study: Study, issue: Issue, told: dict[str, Any], member: Membership) -> None:
+    named = told["duplicate_of"].strip()
+    original = named_issues(study, [named], field="duplicate_of")[0] if named else None
+    corpus.mark_duplicates(
+        study=study, issues=[issue], duplicate_of=original, reason=told["reason"], by=member
+    )
+
+
+def _show_error(form: BaseForm, error: CorpusError | InvalidInputError) -> None:
+    if isinstance(error, CorpusError):
+        form.add_error(None, error.message)
+        return
+    for field, sentences in error.errors.items():
+        form.add_error(field if field in form.fields else None, sentences)
+
+
+def rule_edit(request: CoderRequest, slug: str) -> HttpResponse:
+    """Show the list with what each line takes away; every button but Save only changes what is shown."""
+    study, member = get_study_or_404(request.user, slug, role=Role.LEAD)
+    action = request.POST.get("action", "")
+    rules, problems = RuleList.of_rules(corpus.current_rules(study)), []
+    if request.method == "POST":
+        rules = RuleList.from_post(request.POST)
+        rules.act(action)
+    if action == "save":
+        try:
+            version = corpus.set_rules(study=study, rules=rules.as_rules(), by=member)
+        except InvalidInputError as error:
+            problems = rules.show_errors(error.errors)
+        else:
+            messages.success(request, f"Version {version} of the rules is in force.")
+            return redirect("labeling:rule-edit", study.slug)
+    steps = corpus.funnel(study)
+    rules.count(steps)
+    context = _frame(member) | {
+        "rules": rules,
+        "problems": problems,
+        "criteria": criteria(),
+        "steps": steps,
+        "version": corpus.current_version(study),
+        "is_changed": request.method == "POST",
+    }
+    status = 422 if problems or rules.has_errors else 200
+    return render_page(
+        request, "labeling/rule_edit.html", context, partial="labeling/_rules.html", status=status
+    )
+
+
+urlpatterns: list[URLPattern] = [
+    path("studies/<slug:slug>/corpus/", issue_list, name="issue-list"),
+    path("studies/<slug:slug>/corpus/eligibility/", issue_eligibility, name="issue-eligibility"),
+    path("studies/<slug:slug>/corpus/<int:issue_id>/", issue_detail, name="issue-detail"),
+    path("studies/<slug:slug>/corpus/<int:issue_id>/duplicate/", issue_duplicate, name="issue-duplicate"),
+    path("studies/<slug:slug>/rules/", rule_edit, name="rule-edit"),
+]

@@ -1,0 +1,297 @@
+"""The corpus as a member may see it: what open rounds hide from them is neither shown nor searched."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.db import connection
+from django.db.models import Count, DateTimeField, Exists, OuterRef, Q, QuerySet, TextField, Value
+from django.db.models.functions import Cast, Coalesce
+from django.db.models.lookups import IContains
+
+from labeling.errors import InvalidInputError
+from labeling.keyset import keyset_page
+from labeling.markdown import without_references
+from labeling.models import (
+    CODING_ROLES,
+    Issue,
+    Membership,
+    Role,
+    SnapshotDocument,
+    Study,
+    Submission,
+    Unit,
+)
+from labeling.selectors.issues import quotable, shown_issue
+from labeling.selectors.masks import Masks
+from labeling.services.rendering import document_view
+
+#: What ``ordering`` may name, each also with a minus.
+ORDERINGS = ("key", "created", "updated", "closed")
+#: What of a snapshot no list shows; it can be megabytes.
+HEAVY = ("comments", "timeline", "fixes", "reactions", "carries", "notes")
+
+_NO_DATE = Value(datetime(1900, 1, 1, tzinfo=UTC), output_field=DateTimeField())
+_DATES = {"created": "opened_at", "updated": "updated_at", "closed": "closed_at"}
+
+
+@dataclass(frozen=True, slots=True)
+class IssueFilters:
+    """What a list is asked for; None and empty ask for nothing. Days are UTC days, both included."""
+
+    repository: str = ""
+    state: str = ""
+    github_label: str = ""
+    search: str = ""
+    has_fix: bool | None = None
+    created_after: date | None = None
+    created_before: date | None = None
+    eligible: bool | None = None
+    coded: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedIssue:
+    """One line of the corpus for one member; what is hidden from them is None and named in ``masked``."""
+
+    id: int
+    key: str
+    ref: str
+    kind: str
+    repository: str | None
+    number: int | None
+    url: str | None
+    title: str
+    state: str | None
+    author: str | None
+    github_labels: list[str] | None
+    created_at: datetime | None
+    closed_at: datetime | None
+    updated_at: datetime | None
+    has_fix: bool | None
+    eligible: bool
+    because: str
+    override: bool | None
+    duplicate_of: int | None
+    gone: bool
+    sampled: bool
+    coded: bool
+    masked: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class IssuePage:
+    issues: list[ListedIssue]
+    next: str | None
+    previous: str | None
+
+
+def may_browse(member: Membership) -> bool:
+    """Whether the member may look through the corpus; it holds the units of later rounds."""
+    return member.is_lead or (member.study.coders_see_corpus and member.role in CODING_ROLES)
+
+
+def refuse_browsing(member: Membership) -> None:
+    """Raise PermissionDenied, with the reason, for who may not look through the corpus."""
+    if may_browse(member):
+        return
+    if member.role == Role.OBSERVER:
+        raise PermissionDenied("An observer reads results, not the corpus.")
+    raise PermissionDenied(
+        "The corpus holds units you may still code. A lead can open it to coders in the study settings."
+    )
+
+
+class Corpus:
+    """The issues of a study for one member."""
+
+    def __init__(self, member: Membership) -> None:
+        self.member = member
+        self.masks = Masks(member)
+
+    def issues(self) -> "QuerySet[Issue]":
+        """All issues of a list: those whose very name is hidden from the member are not in it."""
+        return self.member.study.issues.exclude(self.masks.hiding("repository"))
+
+    def hidden_count(self) -> int:
+        """How many issues ``issues`` leaves out."""
+        return self.member.study.issues.filter(self.masks.hiding("repository")).count()
+
+    def repositories(self) -> list[tuple[str, int]]:
+        """Repositories with their number of issues, for the filter."""
+        rows = self.issues().exclude(repository="").order_by("repository")
+        return list(rows.values_list("repository").annotate(issues=Count("pk")))
+
+    def matching(self, filters: IssueFilters) -> "QuerySet[Issue]":
+        """Issues that match. A hit on a hidden field would tell it, so such issues are left out."""
+        rows, hiding = self.issues(), self.masks.hiding
+        if filters.repository:
+            rows = rows.filter(repository__iexact=filters.repository)
+        if filters.state:
+            rows = rows.exclude(hiding("state")).filter(latest__state=filters.state)
+        if filters.github_label:
+            rows = rows.exclude(hiding("github_labels")).filter(_has_label(filters.github_label))
+        if filters.has_fix is not None:
+            rows = rows.exclude(hiding("fix")).filter(latest__has_merged_fix=filters.has_fix)
+        if filters.search:
+            # Texts hold comments and fixes, which may be hidden in part.
+            rows = rows.exclude(hiding()).filter(_mentions(filters.search))
+        if filters.created_after:
+            rows = rows.filter(latest__opened_at__date__gte=filters.created_after)
+        if filters.created_before:
+            rows = rows.filter(latest__opened_at__date__lte=filters.created_before)
+        if filters.eligible is not None:
+            rows = rows.filter(eligible=filters.eligible)
+        if filters.coded is not None:
+            coded = Q(self._coded())
+            rows = rows.filter(coded if filters.coded else ~coded)
+        return rows
+
+    def page(
+        self, rows: "QuerySet[Issue]", *, ordering: str = "key", cursor: str = "", size: int = 50
+    ) -> IssuePage:
+        """Give a page of ``rows`` as the member may see them."""
+        name, sign = ordering.removeprefix("-"), "-" if ordering.startswith("-") else ""
+        by = "position" if name in _DATES else name
+        if name == "closed":
+            rows = rows.exclude(self.masks.hiding("state"))
+        if name in _DATES:
+            rows = rows.annotate(position=Coalesce(f"latest__{_DATES[name]}", _NO_DATE))
+        page = keyset_page(self._light(rows), by=f"{sign}{by}", cursor=cursor, size=size)
+        return IssuePage(self._listed(page.rows), page.next, page.previous)
+
+    def listed(self, rows: "QuerySet[Issue]") -> list[ListedIssue]:
+        """All of ``rows`` as the member may see them, by key."""
+        return self._listed(list(self._light(rows).order_by("key")))
+
+    def _light(self, rows: "QuerySet[Issue]") -> "QuerySet[Issue]":
+        sampled = Exists(Unit.objects.filter(issue=OuterRef("pk")))
+        rows = rows.annotate(sampled=sampled, coded=self._coded())
+        return rows.select_related("latest").defer(*(f"latest__{field}" for field in HEAVY))
+
+    def _coded(self) -> Exists:
+        """Submitted, as far as the member may know: by them in an open round, by anybody in a settled one."""
+        known = Submission.objects.visible_to(self.member)
+        return Exists(known.filter(assignment__round_unit__unit__issue=OuterRef("pk")))
+
+    def _listed(self, issues: list[Issue]) -> list[ListedIssue]:
+        hidden = self.masks.of_issues([issue.pk for issue in issues])
+        return [_listed(issue, hidden.get(issue.pk, frozenset())) for issue in issues]
+
+    def shown(self, issue: Issue) -> dict[str, Any]:
+        """What the member may see of one issue, in the shape of the coding page.
+
+        Where a unit is pinned, the pin is shown: it is what everybody codes.
+        """
+        unit = _whole(issue)
+        view = shown_issue(unit, self.masks.of_issues([issue.pk]).get(issue.pk, frozenset()))
+        if "repository" in view["masked"]:
+            _take_names_from(view)
+        snapshot = unit.snapshot or issue.latest
+        return view | {"content_hash": snapshot.content_hash if snapshot is not None else ""}
+
+    def documents(self, issue: Issue, masked: Sequence[str]) -> list[dict[str, Any]]:
+        """Give the texts of what ``shown`` shows, where ``masked`` are the fields it hides."""
+        snapshot = _whole(issue).snapshot or issue.latest
+        if snapshot is None:
+            return []
+        is_shown = quotable(snapshot, frozenset(masked))
+        shown: list[dict[str, Any]] = [
+            dict(document) for document in document_view(snapshot) if is_shown(str(document["key"]))
+        ]
+        if "repository" not in masked:
+            return shown
+        # The keys of fixes name their repository.
+        plain = [document for document in shown if not document["key"].startswith("fix:")]
+        return [document | {"html": without_references(document["html"] or "")} for document in plain]
+
+
+def _whole(issue: Issue) -> Unit:
+    """The unit of an issue; one that is never stored where it was not drawn."""
+    unit = Unit.objects.filter(issue=issue, part=0).select_related("snapshot").first()
+    unit = unit or Unit(study_id=issue.study_id, ref=issue.ref)
+    unit.issue = issue
+    return unit
+
+
+def _take_names_from(view: dict[str, Any]) -> None:
+    """Take the keys of documents from fixes: they name the repository, and nobody quotes in the corpus."""
+    for fix in view["fixes"]:
+        fix["document"] = ""
+        for file in fix["files"]:
+            file["document"] = ""
+
+
+def _has_label(label: str) -> Q:
+    # As it stands in the stored JSON: SQLite keeps Python's escapes, PostgreSQL prints none.
+    written = json.dumps(label, ensure_ascii=connection.vendor == "sqlite")
+    return Q(IContains(Cast("latest__github_labels", TextField()), written))
+
+
+def _mentions(text: str) -> Q:
+    """Every word stands in the name or in one of the texts of the newest snapshot."""
+    condition = Q()
+    for word in text.split():
+        documents = SnapshotDocument.objects.filter(snapshot=OuterRef("latest"), source__icontains=word)
+        condition &= Q(key__icontains=word) | Q(source_id__icontains=word) | Q(Exists(documents))
+    return condition
+
+
+def _listed(issue: Issue, hidden: frozenset[str]) -> ListedIssue:
+    told: Any = issue.latest
+
+    def shown(field: str, name: str = "") -> Any:
+        return None if told is None or name in hidden else getattr(told, field)
+
+    hides_name = "repository" in hidden
+    return ListedIssue(
+        id=issue.pk,
+        key="" if hides_name else issue.key,
+        ref=f"issue {issue.pk}" if hides_name else issue.ref,
+        kind=issue.kind,
+        repository=None if hides_name else issue.repository,
+        number=None if hides_name else issue.number,
+        # GitHub itself would show what is hidden here.
+        url=None if hidden else issue.url or None,
+        title=told.title if told is not None else "",
+        state=shown("state", "state"),
+        author=shown("author", "author"),
+        github_labels=shown("github_labels", "github_labels"),
+        created_at=shown("opened_at"),
+        closed_at=shown("closed_at", "state"),
+        updated_at=shown("updated_at"),
+        has_fix=shown("has_merged_fix", "fix"),
+        eligible=issue.eligible,
+        because="" if hidden else issue.because,
+        override=issue.override,
+        duplicate_of=issue.duplicate_of_id,
+        gone=issue.gone,
+        sampled=getattr(issue, "sampled", False),
+        coded=getattr(issue, "coded", False),
+        masked=sorted(hidden),
+    )
+
+
+def named_issues(study: Study, named: Sequence[int | str], *, field: str = "issues") -> list[Issue]:
+    """Find issues by id, key, address or owner/name#number; InvalidInputError names the first unknown."""
+    ids = {each for each in named if isinstance(each, int)}
+    words = {each: _keys_of(each) for each in named if isinstance(each, str)}
+    keys = {key for pair in words.values() for key in pair}
+    found = list(study.issues.filter(Q(pk__in=ids) | Q(key__in=keys) | Q(source_id__in=words)))
+    known = {issue.pk for issue in found} | {issue.key for issue in found}
+    sources = {issue.source_id for issue in found}
+    for each in named:
+        told: set[Any] = {each} if isinstance(each, int) else {*words[each]}
+        if not known & told and each not in sources:
+            raise InvalidInputError({field: [f"{each} is not in this corpus. Import it first."]})
+    return found
+
+
+def _keys_of(told: str) -> set[str]:
+    """Keys an issue of this name may have: its address, its key, or its key without the host."""
+    address = told.strip().lower().split("://")[-1].split("?")[0].rstrip("/")
+    key = address.replace("/issues/", "#").replace("/pull/", "#")
+    return {key, f"github.com/{key}"}

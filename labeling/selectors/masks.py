@@ -1,0 +1,48 @@
+"""What open rounds hide from a member, wherever the issue is shown."""
+
+from collections.abc import Collection
+from functools import cached_property
+
+from django.db.models import Exists, OuterRef, Q
+
+from labeling.blinding import sealing_assignments
+from labeling.models import Membership, Round
+
+
+class Masks:
+    """Fields of issues that are hidden from one member while they code them."""
+
+    def __init__(self, member: Membership) -> None:
+        self.member = member
+
+    @cached_property
+    def _rounds(self) -> dict[int, frozenset[str]]:
+        """Open rounds that hide something, and what."""
+        rounds = Round.objects.filter(study=self.member.study_id, state=Round.State.OPEN)
+        told = rounds.values_list("pk", "masked_fields", "stages")
+        # What a later stage reveals is hidden outside of the coding page for as long as the round is open.
+        hidden = {
+            pk: frozenset([*masked, *(field for stage in stages for field in stage.get("reveals", ()))])
+            for pk, masked, stages in told
+        }
+        return {pk: fields for pk, fields in hidden.items() if fields}
+
+    def hiding(self, *names: str) -> Q:
+        """Condition on issues: one of the fields is hidden from the member; without names, any field."""
+        rounds = [pk for pk, fields in self._rounds.items() if not names or fields & set(names)]
+        if not rounds:
+            return Q(pk__in=())
+        mine = sealing_assignments(self.member).filter(round_unit__round__in=rounds)
+        return Q(Exists(mine.filter(round_unit__unit__issue=OuterRef("pk"))))
+
+    def of_issues(self, issues: Collection[int]) -> dict[int, frozenset[str]]:
+        """Give the hidden fields of those of the issues that have any."""
+        if not self._rounds or not issues:
+            return {}
+        mine = sealing_assignments(self.member).filter(
+            round_unit__round__in=self._rounds, round_unit__unit__issue__in=issues
+        )
+        hidden: dict[int, frozenset[str]] = {}
+        for issue, coding_round in mine.values_list("round_unit__unit__issue", "round_unit__round"):
+            hidden[issue] = hidden.get(issue, frozenset()) | self._rounds[coding_round]
+        return hidden
