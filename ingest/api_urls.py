@@ -1,5 +1,17 @@
 """Addresses of the imports below /api/v1/."""
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
 
-urlpatterns: list[URLPattern] = []
+from ingest import services
+from ingest.api import ImportAct, ImportDetail, ImportList
+
+app_name = "api_ingest"
+
+_one = "studies/<slug:slug>/imports/<int:import_id>/"
+urlpatterns: list[URLPattern] = [
+    path("studies/<slug:slug>/imports/", ImportList.as_view(), name="import-list"),
+    path(_one, ImportDetail.as_view(), name="import-detail"),
+    path(f"{_one}pause/", ImportAct.as_view(act=services.pause), name="import-pause"),
+    path(f"{_one}resume/", ImportAct.as_view(act=services.resume), name="import-resume"),
+    path(f"{_one}cancel/", ImportAct.as_view(act=services.cancel), name="import-cancel"),
+]

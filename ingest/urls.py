@@ -1,6 +1,18 @@
 """Addresses of the import pages."""
 
-app_name = "ingest"
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from ingest import views
+
+app_name = "ingest"
+urlpatterns = [
+    path("studies/<slug:slug>/imports/", views.import_list, name="import-list"),
+    path("studies/<slug:slug>/imports/new/", views.import_create, name="import-create"),
+    path("studies/<slug:slug>/imports/upload/", views.import_upload, name="import-upload"),
+    path("studies/<slug:slug>/imports/mapping/", views.import_mapping, name="import-mapping"),
+    path("studies/<slug:slug>/imports/<int:import_id>/", views.import_detail, name="import-detail"),
+    path("studies/<slug:slug>/imports/<int:import_id>/pause/", views.import_pause, name="import-pause"),
+    path("studies/<slug:slug>/imports/<int:import_id>/resume/", views.import_resume, name="import-resume"),
+    path("studies/<slug:slug>/imports/<int:import_id>/cancel/", views.import_cancel, name="import-cancel"),
+    path("studies/<slug:slug>/imports/<int:import_id>/retry/", views.import_retry, name="import-retry"),
+]

@@ -1,0 +1,175 @@
+"""Imports over the API: ask for one, see how it stands, stop it and go on."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ingest import services
+from ingest.access import get_import_or_404
+from ingest.models import ImportRun
+from ingest.sources.base import SourceError
+from ingest.sources.files import FIELDS, Rejected, preview
+from ingest.sources.files import Row as FileRow
+from labeling.access import get_study_or_404
+from labeling.api.base import ApiView
+from labeling.api.serializers.base import Input
+from labeling.errors import InvalidInputError
+from labeling.models import Membership, Role, Study
+
+
+class DaysInput(serializers.Serializer[Any]):
+    def get_fields(self) -> dict[str, Any]:
+        # "from" is a word of Python's own.
+        return {name: serializers.DateField(required=False, allow_null=True) for name in ("from", "to")}
+
+
+class GithubInput(Input):
+    source = serializers.ChoiceField(choices=["github"], required=False)  # type: ignore[assignment] # a field of the body
+    repositories = serializers.ListField(child=serializers.CharField(), required=False)
+    issues = serializers.ListField(child=serializers.CharField(), required=False)
+    search = serializers.CharField(required=False, allow_blank=True, max_length=256)
+    state = serializers.ChoiceField(choices=["all", "open", "closed"], required=False)
+    created = DaysInput(required=False)
+    api_base = serializers.CharField(required=False)
+    github_labels = serializers.ListField(child=serializers.CharField(), required=False)
+    with_fix = serializers.BooleanField(required=False)
+    since = serializers.DateField(required=False, allow_null=True)
+    until = serializers.DateField(required=False, allow_null=True)
+
+
+class FileInput(Input):
+    source = serializers.ChoiceField(choices=["file"], required=False)  # type: ignore[assignment] # as above
+    file = serializers.FileField()
+    mapping = serializers.JSONField(
+        required=False, help_text="{column: field}, where the header does not say it."
+    )
+    dry_run = serializers.BooleanField(required=False, default=False)
+
+    def validate_mapping(self, told: Any) -> dict[str, str]:
+        if not isinstance(told, dict):
+            raise serializers.ValidationError("Write the mapping as {column: field}.")
+        unknown = sorted({str(field) for field in told.values()} - set(FIELDS))
+        if unknown:
+            raise serializers.ValidationError(
+                f"{unknown[0]} is no field of an issue. Choose one of {', '.join(FIELDS)}."
+            )
+        return {str(column): field for column, field in told.items()}
+
+
+class ImportOutput(serializers.ModelSerializer[ImportRun]):
+    status = serializers.CharField(source="state")
+
+    class Meta:
+        model = ImportRun
+        fields = (
+            "id",
+            "source",
+            "status",
+            "query",
+            "fetched",
+            "total",
+            "added",
+            "changed",
+            "same",
+            "rejected",
+            "requests",
+            "waiting_until",
+            "problems",
+            "error",
+            "created_at",
+            "finished_at",
+        )
+
+
+class ImportList(ApiView):
+    @extend_schema(responses=ImportOutput(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        study, _ = get_study_or_404(self.user, slug, role=Role.LEAD)
+        rows = study.import_runs.all()
+        return self.paged(rows, ordering="-id", into=lambda page: ImportOutput(page, many=True).data)
+
+    @extend_schema(request=GithubInput, responses={202: ImportOutput})
+    def post(self, request: Request, slug: str) -> Response:
+        study, lead = get_study_or_404(self.user, slug, role=Role.LEAD)
+        if "file" in request.FILES:
+            return self._import_file(study, lead)
+        if isinstance(request.data, dict) and request.data.get("source") == ImportRun.Source.FILE:
+            raise InvalidInputError({"file": ["Send the file as multipart/form-data, in the field file."]})
+        body = self.read(GithubInput)
+        run = services.start_import(study=study, source=ImportRun.Source.GITHUB, query=body, by=lead)
+        return _accepted(run)
+
+    def _import_file(self, study: Study, lead: Membership) -> Response:
+        body = self.read(FileInput)
+        upload = body["file"]
+        kept = services.keep_upload(upload.file, upload.name, mapping=body.get("mapping"))
+        if body["dry_run"]:
+            return Response(_dry_run(kept))
+        return _accepted(
+            services.start_import(study=study, source=ImportRun.Source.FILE, query=kept, by=lead)
+        )
+
+
+def _accepted(run: ImportRun) -> Response:
+    place = {"Location": f"/api/v1/studies/{run.study.slug}/imports/{run.pk}/"}
+    return Response(ImportOutput(run).data, status=202, headers=place)
+
+
+def _dry_run(kept: dict[str, Any]) -> dict[str, Any]:
+    """Say how the file would be read; it is not kept."""
+    path = services.path_of(ImportRun(query=kept))
+    try:
+        seen = preview(path, kept["mapping"] or None)
+    except SourceError as error:
+        raise InvalidInputError({"file": [error.sentence]}) from error
+    finally:
+        path.unlink()
+    return {
+        "format": seen.format,
+        "columns": seen.header,
+        "mapping": seen.mapping,
+        "fields": list(FIELDS),
+        "rows": [_row(row) for row in seen.rows],
+    }
+
+
+def _row(row: FileRow) -> dict[str, Any]:
+    if isinstance(row.told, Rejected):
+        return {"row": row.number, "problem": row.told.reason}
+    told = asdict(row.told)
+    kept = (
+        "title",
+        "body",
+        "repository",
+        "number",
+        "url",
+        "state",
+        "opened_at",
+        "closed_at",
+        "github_labels",
+    )
+    return {"row": row.number, "key": row.told.key} | {name: told[name] for name in kept}
+
+
+class ImportDetail(ApiView):
+    @extend_schema(responses=ImportOutput)
+    def get(self, request: Request, slug: str, import_id: int) -> Response:
+        run, _ = get_import_or_404(self.user, slug, import_id)
+        return Response(ImportOutput(run).data)
+
+
+class ImportAct(ApiView):
+    """Pause, resume or cancel, as the address says."""
+
+    act: Callable[..., ImportRun] | None = None
+
+    @extend_schema(request=None, responses=ImportOutput)
+    def post(self, request: Request, slug: str, import_id: int) -> Response:
+        run, lead = get_import_or_404(self.user, slug, import_id)
+        assert self.act is not None  # noqa: S101 - the addresses name one
+        return Response(ImportOutput(self.act(run=run, by=lead)).data)
