@@ -1,0 +1,80 @@
+"""The units of a round as one member may know of them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from labeling.blinding import sealing_assignments, settled
+from labeling.models import Assignment, Decision, Membership, Role, Round, RoundUnit, Sample, Unit
+from labeling.selectors.issues import shown_ref
+from labeling.selectors.masks import Masks
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRoundUnit:
+    """``stratum`` is None where fields are hidden from the reader; the last two until the round closes.
+
+    ``is_decided`` is None too while the unit is sealed for the reader.
+    """
+
+    id: int
+    ref: str
+    stratum: str | None
+    left_out: bool
+    overlap: bool | None = None
+    is_decided: bool | None = None
+
+
+def known_units(coding_round: Round, member: Membership) -> "QuerySet[RoundUnit]":
+    """Give a lead all units; others what they code and, once the round is closed, what they may read."""
+    rows = RoundUnit.objects.filter(round=coding_round)
+    if member.role == Role.LEAD:
+        return rows
+    own = Assignment.objects.of_member(member).active().filter(round_unit=OuterRef("pk"))
+    return rows.filter(Q(Exists(own)) | settled(member, ""))
+
+
+def listed_round_units(
+    coding_round: Round, member: Membership, rows: Sequence[RoundUnit]
+) -> list[ListedRoundUnit]:
+    """Say of units, read with ``unit``, what the member may know, in a fixed number of queries."""
+    masked = Masks(member).of_issues([row.unit.issue_id for row in rows])
+    sealed = set(sealing_assignments(member).values_list("round_unit__unit__issue", flat=True))
+    undecided = _undecided(member, rows) if coding_round.is_unblinded else set()
+    listed = []
+    for row in rows:
+        hidden = masked.get(row.unit.issue_id, frozenset())
+        tells = coding_round.is_unblinded and row.unit.issue_id not in sealed
+        listed.append(
+            ListedRoundUnit(
+                id=row.unit_id,
+                ref=shown_ref(row.unit, hidden),
+                # Strata are made of fields such as the repository or the state.
+                stratum=None if hidden else row.stratum,
+                left_out=row.left_out,
+                overlap=row.overlap if coding_round.is_unblinded else None,
+                is_decided=row.pk not in undecided if tells else None,
+            )
+        )
+    return listed
+
+
+def _undecided(member: Membership, rows: Sequence[RoundUnit]) -> set[int]:
+    open_decisions = Decision.objects.visible_to(member).filter(round_unit__in=rows, how="")
+    return set(open_decisions.values_list("round_unit", flat=True))
+
+
+def next_units(sample: Sample, size: int) -> list[Unit]:
+    """Give the next ``size`` units of the draw that no round has yet, every stratum in its proportion."""
+    rows = list(sample.sample_units.filter(replaced_by__isnull=True).select_related("unit"))
+    taken = set(
+        RoundUnit.objects.filter(round__study=sample.study_id, round__discarded_at__isnull=True).values_list(
+            "unit", flat=True
+        )
+    )
+    sizes = Counter(row.stratum for row in rows)
+    # How far down its stratum a unit stands: cutting at one depth takes the same share of each.
+    rows.sort(key=lambda row: ((row.rank - 0.5) / sizes[row.stratum], row.stratum))
+    return [row.unit for row in rows if row.unit_id not in taken][:size]
