@@ -55,7 +55,7 @@ def _one_category(seen: Seen) -> Caution | None:
     used = _used(seen)
     if len(used) != 1:
         return None
-    words = f"Only {next(iter(used))} was used: kappa, pi and alpha are undefined, whatever the agreement."
+    words = f"Only {next(iter(used))} was used, which leaves kappa, pi and alpha undefined."
     return Caution("one_category", words)
 
 
@@ -65,7 +65,7 @@ def _constant(seen: Seen) -> Caution | None:
     who = " and ".join(seen.constant)
     whose = "kappa" if seen.coders == 2 else "the kappa of their pairs"
     words = (
-        f"{who} used one category for every unit: {whose} is 0 whatever the agreement, and has no interval."
+        f"{who} used one category for every unit. That alone makes {whose} 0, however often the coders agree."
     )
     return Caution("constant_coder", words)
 
@@ -98,8 +98,9 @@ def _rates(seen: Seen) -> Caution | None:
 def _agreed(seen: Seen) -> Caution | None:
     if seen.observed != 1:
         return None
-    rate = f"the true rate of disagreement is below {min(100.0, 300 / seen.n):.2f}% (95%)"
-    return Caution("no_disagreement", f"0 disagreements in {seen.n} units: {rate}. There is no interval.")
+    rate = f"fewer than {min(100.0, 300 / seen.n):.2f}%"
+    words = f"The coders agree on all {seen.n} units: with 95% confidence they disagree on {rate} of all."
+    return Caution("no_disagreement", words)
 
 
 def _small(seen: Seen) -> Caution | None:

@@ -284,7 +284,7 @@ def test_perfect_agreement_has_no_interval_but_a_bound_on_disagreement() -> None
         statistic = report.statistics[name]
         assert (statistic.value, statistic.ci_low, statistic.method) == (1, None, None), name
     words = next(one.words for one in report.warnings if one.key == "no_disagreement")
-    assert "0 disagreements in 50 units" in words
+    assert "agree on all 50 units" in words
     assert "6.00%" in words
 
 
