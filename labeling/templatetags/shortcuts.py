@@ -32,6 +32,7 @@ GROUPS: tuple[tuple[str, tuple[Shortcut, ...]], ...] = (
             Shortcut("unclear", "Unclear", "Shift+U"),
             Shortcut("not_applicable", "Not applicable", "Shift+A"),
             Shortcut("filter", "Filter categories", "/"),
+            Shortcut("propose", "Propose a category", "Shift+P"),
             Shortcut("codebook", "Read the codebook", "Shift+C"),
         ),
     ),

@@ -5,6 +5,7 @@ import { settleConflicts } from "./coding/conflicts.js";
 import { Drafts } from "./coding/drafts.js";
 import { enableFilter } from "./coding/filter.js";
 import { followParts } from "./coding/parts.js";
+import { enableProposals } from "./coding/proposals.js";
 
 const UNDO_STEPS = 100;
 
@@ -109,5 +110,6 @@ known = answers.read();
 answers.refresh();
 answers.openNext();
 enableFilter(form);
+enableProposals({ answers, drafts });
 followParts(document.querySelector(".section-nav"));
 drafts.replayOthers();

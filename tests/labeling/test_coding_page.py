@@ -134,7 +134,7 @@ def rendered(
         "unread_notices": 0,
         "assignment": assignment,
         "coding_round": SimpleNamespace(
-            number=4, state="open", codebook=SimpleNamespace(version=3), instructions=""
+            pk=9, number=4, state="open", codebook=SimpleNamespace(version=3), instructions=""
         ),
         "issue": issue(**(issue_said or {})),
         "form": nothing | {"reasons": ["not a bug", "duplicate"]} | form,
@@ -222,6 +222,8 @@ class FakeServer:
             )
         elif path == SAVE_PATH:
             self.save(route)
+        elif path == "/api/v1/rounds/9/proposals/":
+            self.propose(route)
         elif request.method == "POST":
             fields = parse_qs(request.post_data or "")
             assert fields.pop("csrfmiddlewaretoken")
@@ -245,6 +247,15 @@ class FakeServer:
                 return
             self.keep(sent)
         route.fulfill(body=json.dumps(self.state), content_type="application/json")
+
+    def propose(self, route: Route) -> None:
+        proposed = json.loads(route.request.post_data or "{}")
+        if proposed["name"] == "Revert":
+            problem = {"detail": "Fix has a category revert already. Choose that one."}
+            route.fulfill(status=422, body=json.dumps(problem), content_type="application/problem+json")
+        else:
+            made = proposed | {"code": proposed["name"].lower()}
+            route.fulfill(status=201, body=json.dumps(made), content_type="application/json")
 
     def keep(self, sent: dict[str, Any]) -> None:
         self.state["annotations"] |= sent.get("annotations", {})
@@ -452,3 +463,27 @@ def test_excluding_takes_a_reason_by_its_digit_and_cancelling_forgets_it(coding,
     coding.keyboard.press("Enter")
     expect(coding).to_have_title("Next unit")
     assert server.posts == [{"version": ["1"], "exclude_reason": ["not a bug"], "action": ["exclude"]}]
+
+
+@pytest.mark.browser
+def test_a_proposed_category_is_chosen_at_once(coding, server):
+    coding.keyboard.press("2")
+    coding.keyboard.press("r")
+    coding.keyboard.press("Shift+P")
+    coding.keyboard.type("Rewrite")
+    with coding.expect_navigation():
+        coding.keyboard.press("Enter")
+    assert server.state["annotations"]["fix"]["categories"] == ["revert", "rewrite"]
+
+
+@pytest.mark.browser
+def test_a_proposal_that_is_refused_says_why_and_keeps_what_was_typed(coding, server):
+    coding.keyboard.press("2")
+    coding.keyboard.press("Shift+P")
+    coding.keyboard.type("Revert")
+    coding.keyboard.press("Enter")
+    expect(coding.locator("#propose-error")).to_have_text(
+        "Fix has a category revert already. Choose that one."
+    )
+    expect(coding.locator("#propose-name")).to_have_value("Revert")
+    assert server.patches == []
