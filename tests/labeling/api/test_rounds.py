@@ -181,7 +181,7 @@ def test_nobody_who_codes_learns_the_seeds_of_an_open_round(lead, study):
 
 def test_an_open_round_tells_a_coder_their_own_units_and_nobody_the_overlap(lead, study):
     coding_round = make_round(study)
-    first, second = coding_round.coders.all()
+    first = coding_round.coders.first()
     assignment_of(coding_round, first).delete()
     listed = client_of(first.user).get(address("round-units", coding_round)).data["results"]
     assert len(listed) == 2
@@ -258,8 +258,7 @@ def test_a_round_does_not_open_while_its_sample_is_prepared(lead, study):
 
 def test_an_incomplete_round_is_closed_only_when_asked_to(lead, study):
     coding_round = make_round(study, units=2)
-    first, second = coding_round.coders.all()
-    make_submission(assignment_of(coding_round, first), {"symptom": "crash"})
+    make_submission(assignment_of(coding_round, coding_round.coders.first()), {"symptom": "crash"})
     refused = lead.post(address("round-close", coding_round))
     assert refused.status_code == 409
     assert len(refused.json()["missing"]) == 3

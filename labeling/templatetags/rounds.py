@@ -1,0 +1,22 @@
+"""Filters of the pages of a round: times and shares in words."""
+
+from django import template
+
+register = template.Library()
+
+
+@register.filter
+def duration(seconds: float) -> str:
+    """Seconds as people say them: 45 s, 4 min 10 s, 1 h 5 min."""
+    whole = round(seconds)
+    hours, rest = divmod(whole, 3600)
+    minutes, left = divmod(rest, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {left} s" if minutes else f"{left} s"
+
+
+@register.filter
+def as_percent(share: float) -> str:
+    """A share as 20%, or 12.5% where it is no whole number."""
+    return f"{round(share * 100, 2):g}%"
