@@ -60,7 +60,7 @@ def next_assignment(
     """Give what to code next: returned, to do, draft, then each skipped unit once."""
     waiting = own_assignments(member, coding_round).filter(status__in=TURN)
     # Put off a second time, a unit is found in the queue, but not offered again.
-    waiting = waiting.filter(~Q(status=Status.SKIPPED) | Q(draft=None) | Q(draft__skips__lte=1))
+    waiting = waiting.filter(~Q(status=Status.SKIPPED) | Q(draft__isnull=True) | Q(draft__skips__lte=1))
     if after is not None:
         waiting = waiting.exclude(pk=after.pk)
     turn = Case(

@@ -84,16 +84,33 @@ def shown_url(unit: Unit, hidden: frozenset[str]) -> str | None:
     return None if hidden else unit.issue.url or None
 
 
-def quotable(snapshot: IssueSnapshot, hidden: frozenset[str]) -> Callable[[str], bool]:
-    """Say which documents of the snapshot are shown, by key."""
-    shown = {f"comment:{comment['id']}" for comment in _comments_shown(snapshot, hidden)}
+class DocumentNames:
+    """What the texts of a snapshot are called where some fields are hidden.
 
-    def is_shown(key: str) -> bool:
-        if key.startswith("fix:"):
-            return "fix" not in hidden
-        return not key.startswith("comment:") or key in shown
+    The key of a fix names its repository: where that is hidden, fixes are counted instead.
+    """
 
-    return is_shown
+    def __init__(self, snapshot: IssueSnapshot, hidden: frozenset[str]) -> None:
+        self.hides_fixes = "fix" in hidden
+        self.comments = {f"comment:{comment['id']}" for comment in _comments_shown(snapshot, hidden)}
+        self.fixes = {
+            f"fix:{fix['key']}:": f"fix:{number if 'repository' in hidden else fix['key']}:"
+            for number, fix in enumerate(snapshot.fixes, start=1)
+        }
+
+    def shown(self, key: str) -> str:
+        """Give the name of a stored document."""
+        return next(
+            (name + key.removeprefix(start) for start, name in self.fixes.items() if key.startswith(start)),
+            key,
+        )
+
+    def stored(self, name: str) -> str | None:
+        """Give the key of a document by its name; None if it is hidden, or no name of one."""
+        if name.startswith("fix:"):
+            keys = (start + name.removeprefix(n) for start, n in self.fixes.items() if name.startswith(n))
+            return None if self.hides_fixes else next(keys, None)
+        return name if not name.startswith("comment:") or name in self.comments else None
 
 
 def shown_issue(unit: Unit, hidden: frozenset[str], *, show_images: bool = False) -> dict[str, Any]:
@@ -135,6 +152,7 @@ class _Shown:
         self.hidden = hidden
         self.show_images = show_images
         self.documents = {document["key"]: document for document in document_view(snapshot)}
+        self.names = DocumentNames(snapshot, hidden)
 
     def view(self) -> dict[str, Any]:
         snapshot, hides_state = self.snapshot, "state" in self.hidden
@@ -202,13 +220,13 @@ class _Shown:
             "url": None if self.hidden else fix.get("url"),
             "number": fix.get("number"),
             "sha": fix.get("sha"),
-            "evidence": fix.get("evidence"),
+            "evidence": None if "state" in self.hidden else fix.get("evidence"),
             "state": fix.get("state", ""),
             "merged_at": _time(fix.get("merged_at")),
             "additions": fix.get("additions"),
             "deletions": fix.get("deletions"),
             "message_html": self._html(message),
-            "document": message,
+            "document": self.names.shown(message),
             "files": [self._file(fix["key"], file) for file in fix.get("files") or ()],
         }
 
@@ -216,7 +234,7 @@ class _Shown:
         key = f"fix:{fix}:file:{file['path']}"
         patch = (self.documents.get(key) or {}).get("text")
         return {
-            "document": key,
+            "document": self.names.shown(key),
             "path": file["path"],
             "status": file.get("status", ""),
             "additions": file.get("additions"),

@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from labeling.drafts import ANNOTATION, Draft, dimensions_of, flat_changes
 from labeling.errors import InvalidInputError, RoundStateError, StaleVersionError, StudyRuleError
-from labeling.models import Assignment, Membership, Round, Submission
-from labeling.selectors.issues import hidden_at, hidden_fields, shown_ref, shown_url
+from labeling.models import Assignment, IssueSnapshot, Membership, Round, Submission
+from labeling.selectors.issues import DocumentNames, hidden_at, hidden_fields, shown_ref, shown_url
 from labeling.selectors.questions import Questions, last_stage, questions, stage_of
 from labeling.services.events import record
 from labeling.services.proposals import propose_category
@@ -165,7 +165,7 @@ def state_of(assignment: Assignment) -> dict[str, Any]:
         "annotations": {key: answer for key, answer in answers.items() if answer is not None},
         "memo": draft.value("memo"),
         "confidence": draft.value("confidence"),
-        "evidence": draft.value("evidence"),
+        "evidence": _shown_quotes(draft.value("evidence"), unit.snapshot, hidden),
         "exclude": draft.value("exclude"),
         "submitted_at": last.at if last is not None else None,
         "changed": draft.changed,
@@ -174,6 +174,15 @@ def state_of(assignment: Assignment) -> dict[str, Any]:
         "active_seconds": assignment.active_seconds,
         "unit": {"id": unit.pk, "ref": shown_ref(unit, hidden), "url": shown_url(unit, hidden)},
     }
+
+
+def _shown_quotes(
+    quotes: list[dict[str, Any]], snapshot: IssueSnapshot | None, hidden: frozenset[str]
+) -> list[dict[str, Any]]:
+    if snapshot is None or not quotes:
+        return quotes
+    names = DocumentNames(snapshot, hidden)
+    return [quote | {"document": names.shown(quote["document"])} for quote in quotes]
 
 
 def _draft_of(assignment: Assignment, last: Submission | None) -> Draft:
@@ -231,7 +240,7 @@ class _Work:
         changed = self.draft.differing(read)
         if version > self.assignment.version:
             raise InvalidInputError({"version": ["There is no such version of this unit yet."]})
-        if conflicts := self.draft.conflicts(changed, version):
+        if conflicts := self._conflicts(changed, version):
             raise StaleVersionError(
                 "This unit was saved elsewhere in the meantime. Choose which version to keep.",
                 conflicts=conflicts,
@@ -245,6 +254,18 @@ class _Work:
             self.draft.merge(changed, self.assignment.version, now.isoformat())
             self.draft.skips, self.draft.changed = 0, self.last is not None
             self.save(status=self._status_after_change())
+
+    def _conflicts(self, changed: Mapping[str, Any], version: int) -> dict[str, dict[str, Any]]:
+        """Find conflicting fields, their quotes under the names the coder knows the texts by."""
+        conflicts = self.draft.conflicts(changed, version)
+        hidden = hidden_at(self.round, self.draft.stage)
+        for side in ("yours", "theirs"):
+            if "evidence" in conflicts:
+                quotes = conflicts["evidence"][side]
+                conflicts["evidence"][side] = _shown_quotes(
+                    quotes, self.assignment.round_unit.unit.snapshot, hidden
+                )
+        return conflicts
 
     def hand_in(self) -> Submission | None:
         self._refuse_not_running()

@@ -22,6 +22,8 @@ CREATED = (
     Round.Kind.RECODE,
     Round.Kind.RETEST,
 )
+#: A change of one of these is judged with the others.
+JUDGED_TOGETHER = ("coders_per_unit", "overlap", "dimensions", "stages")
 BASED = (Round.Kind.RECODE, Round.Kind.RETEST)
 
 
@@ -73,8 +75,10 @@ def update_round(*, coding_round: Round, by: Membership, **fields: Any) -> Round
     with transaction.atomic():
         locked = lock_round(coding_round)
         _refuse_fixed(locked, fields, coders)
-        told = {name: getattr(locked, name) for name in ("coders_per_unit", "overlap", "dimensions")}
-        refuse_invalid_settings(told | fields, codebook=codebooks.draft_or_current(locked.study))
+        if fields.get("coders_per_unit") == 1:
+            fields.setdefault("overlap", 0.0)
+        together = {name: getattr(locked, name) for name in JUDGED_TOGETHER}
+        refuse_invalid_settings(together | fields, codebook=codebooks.draft_or_current(locked.study))
         changed = sorted(name for name, value in fields.items() if getattr(locked, name) != value)
         for name in changed:
             setattr(locked, name, fields[name])

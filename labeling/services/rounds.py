@@ -87,6 +87,7 @@ def open_round(
         locked = lock_round(coding_round)
         if locked.state != Round.State.DRAFT:
             raise RoundStateError(f"Round {locked.number} was opened before.")
+        refuse_unready(locked)
         locked.codebook = codebook_of(locked, by, freeze=freeze, version=codebook_version)
         refuse_settings_the_codebook_lacks(locked, locked.codebook)
         dealt = dealt_units(locked)
@@ -94,9 +95,7 @@ def open_round(
         store_dealt(locked, dealt)
         locked.after_unblinding = is_after_unblinding(locked, dealt)
         locked.move_to(Round.State.OPEN)
-        record_round(
-            locked, "round.opened", by, codebook=locked.codebook.version, units=locked.round_units.count()
-        )
+        record_round(locked, "round.opened", by, codebook=locked.codebook.version)
         _notify_coders(locked, "round.opened", by)
     return locked
 

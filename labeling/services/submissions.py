@@ -18,7 +18,7 @@ from labeling.models import (
     SnapshotDocument,
     Submission,
 )
-from labeling.selectors.issues import quotable
+from labeling.selectors.issues import DocumentNames
 from labeling.selectors.questions import CODED, Question, Questions, asked_of, stage_of
 
 LONGEST_TEXT = 100_000
@@ -136,25 +136,30 @@ def _read_evidence(
     return [_read_quote(quote, texts, asked) for quote in value]
 
 
-def _texts(assignment: Assignment, keys: set[str], hidden: frozenset[str]) -> dict[str, str]:
+def _texts(assignment: Assignment, names: set[str], hidden: frozenset[str]) -> dict[str, tuple[str, str]]:
+    """Give key and text of the documents, by the names under which the coder sees them."""
     snapshot = assignment.round_unit.unit.snapshot
-    if snapshot is None or not keys:
+    if snapshot is None or not names:
         return {}
-    rows = SnapshotDocument.objects.filter(snapshot=snapshot, key__in=keys, text__isnull=False)
-    seen = quotable(snapshot, hidden)
-    return {key: text or "" for key, text in rows.values_list("key", "text") if seen(key)}
+    told = DocumentNames(snapshot, hidden)
+    keys = {name: key for name in names if (key := told.stored(name)) is not None}
+    rows = SnapshotDocument.objects.filter(snapshot=snapshot, key__in=keys.values(), text__isnull=False)
+    texts = dict(rows.values_list("key", "text"))
+    return {name: (key, texts[key] or "") for name, key in keys.items() if key in texts}
 
 
-def _read_quote(quote: Mapping[str, Any], texts: Mapping[str, str], asked: Questions) -> dict[str, Any]:
+def _read_quote(
+    quote: Mapping[str, Any], texts: Mapping[str, tuple[str, str]], asked: Questions
+) -> dict[str, Any]:
     question = asked.get(str(quote.get("dimension")))
     if question is None:
         raise ValueError(f"{quote.get('dimension')} is no dimension of this round.")
     category = quote.get("category") or None
     if category is not None and category not in question.codes:
         raise ValueError(f"{category} is no category of {question.dimension.name} you can choose.")
-    text = texts.get(str(quote.get("document")))
-    if text is None:
+    if str(quote.get("document")) not in texts:
         raise ValueError(f"The issue has no text {quote.get('document')}.")
+    key, text = texts[str(quote["document"])]
     start, end = quote.get("start"), quote.get("end")
     if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(text):
         raise ValueError("A quote starts and ends within its text, and is not empty.")
@@ -163,7 +168,7 @@ def _read_quote(quote: Mapping[str, Any], texts: Mapping[str, str], asked: Quest
     return {
         "dimension": question.key,
         "category": category,
-        "document": str(quote["document"]),
+        "document": key,
         "start": start,
         "end": end,
         "quote": text[start:end],

@@ -187,6 +187,11 @@ def test_a_draft_can_be_changed_and_an_open_round_only_a_little(draft, lead, cod
         rounds.update_round(coding_round=draft, by=lead, state="closed")
 
 
+def test_with_one_coder_for_each_unit_nothing_overlaps(draft, lead):
+    changed = rounds.update_round(coding_round=draft, by=lead, coders_per_unit=1)
+    assert changed.overlap == 0
+
+
 # Opening
 
 
