@@ -56,11 +56,9 @@ class _Findings:
     def sentences(self) -> tuple[str, ...]:
         said = []
         if self.unstorable:
-            said.append(
-                f"{self.unstorable} characters that no database can store were replaced by {REPLACEMENT}."
-            )
+            said.append(f"Characters no database can store, replaced by {REPLACEMENT}: {self.unstorable}.")
         if self.line_ends:
-            said.append(f"{self.line_ends} line ends were changed to LF.")
+            said.append(f"Line ends changed to LF: {self.line_ends}.")
         return tuple(said)
 
     def clean(self, text: str) -> str:

@@ -56,10 +56,14 @@ class LeaseLostError(Exception):
 
 
 def run_import(
-    run_id: int, *, holder: str = "", turn: float | None = TURN, on_page: OnPage | None = None
+    run_id: int,
+    *,
+    lease: jobs.Lease | None = None,
+    turn: float | None = TURN,
+    on_page: OnPage | None = None,
 ) -> ImportRun | None:
     """Work on an import until it is done, has to wait, or its turn is over; None if others have it."""
-    lease = jobs.take_lease(ImportRun, run_id, holder or _new_holder())
+    lease = lease or jobs.take_lease(ImportRun, run_id, _new_holder())
     if lease is None:
         return None
     run = ImportRun.objects.get(pk=run_id)
@@ -88,9 +92,9 @@ def run_import(
     return ImportRun.objects.get(pk=run_id)
 
 
-def prepare_sample(job_id: int, *, holder: str = "") -> None:
+def prepare_sample(job_id: int) -> None:
     """Refresh the drawn issues, fetch the diffs of their fixes, then pin and freeze the sample."""
-    lease = jobs.take_lease(Job, job_id, holder or _new_holder())
+    lease = jobs.take_lease(Job, job_id, _new_holder())
     if lease is None:
         return
     job = Job.objects.select_related("sample", "study", "by").get(pk=job_id)
@@ -106,9 +110,9 @@ def prepare_sample(job_id: int, *, holder: str = "") -> None:
         jobs.release(lease, Job.State.WAITING, waiting_until=waiting.until)
 
 
-def fetch_fix(job_id: int, *, holder: str = "") -> None:
+def fetch_fix(job_id: int) -> None:
     """Refresh one issue and fetch the diffs of its fixes."""
-    lease = jobs.take_lease(Job, job_id, holder or _new_holder())
+    lease = jobs.take_lease(Job, job_id, _new_holder())
     if lease is None:
         return
     job = Job.objects.select_related("study", "by").get(pk=job_id)
@@ -284,16 +288,21 @@ def _complete(job: Job, issues: Sequence[Issue], keep_alive: Callable[[], None])
         )
         for page in fetch_issues(query, **access):
             problems += page.problems
-            told = [_cleaned(_with_patches(each, problems, access)) for each in page.records]
+            told = [_told_of(issue, each, problems, access) for each in page.records]
             result = add_issues(study=issue.study, records=told, run_id=run_id)
             apply_rules(study=issue.study, issue_ids=result.issue_ids)
     return problems
 
 
+def _told_of(issue: Issue, told: IssueRecord, problems: list[str], access: dict[str, Any]) -> IssueRecord:
+    """Return what to keep of an issue: with diffs, or that it is no longer where it was."""
+    if told.gone or told.transferred_to:
+        return replace(told, host=issue.host, repository=issue.repository, number=issue.number)
+    return _cleaned(_with_patches(told, problems, access))
+
+
 def _with_patches(told: IssueRecord, problems: list[str], access: dict[str, Any]) -> IssueRecord:
     """Add the diffs of what fixed the issue."""
-    if told.gone or told.transferred_to:
-        return told
     wanted = [fix.key for fix in told.fixes if fix.is_fix][:MOST_FIXES]
     fixes: list[FixRecord] = []
     for fix in told.fixes:

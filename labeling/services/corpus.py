@@ -165,20 +165,24 @@ def mark_duplicates(
 ) -> int:
     """Mark issues as duplicates of one that stays; None takes the mark away."""
     ids = [issue.pk for issue in issues]
-    if duplicate_of is not None:
-        if duplicate_of.study_id != study.pk or duplicate_of.pk in ids:
-            raise CorpusError("An issue cannot be a duplicate of itself. Choose the one that stays.")
-        if duplicate_of.duplicate_of_id is not None:
-            raise CorpusError(f"{duplicate_of.ref} is itself a duplicate. Choose the issue it repeats.")
     with transaction.atomic():
-        study.issues.filter(pk__in=ids).update(duplicate_of=duplicate_of, override_reason=reason.strip())
-        # Whatever repeated one of these repeats the one that stays.
-        if duplicate_of is not None:
-            study.issues.filter(duplicate_of__in=ids).update(duplicate_of=duplicate_of)
+        original = study.issues.select_for_update().get(pk=duplicate_of.pk) if duplicate_of else None
+        if original is not None:
+            _refuse_chain(original, ids)
+            # Whatever repeated one of these repeats the one that stays.
+            study.issues.filter(duplicate_of__in=ids).update(duplicate_of=original)
+        study.issues.filter(pk__in=ids).update(duplicate_of=original, override_reason=reason.strip())
         apply_rules(study=study, issue_ids=ids)
-        target = duplicate_of.pk if duplicate_of is not None else None
+        target = original.pk if original else None
         record(study=study, verb="issues.duplicates", by=by, issues=len(ids), duplicate_of=target)
     return len(ids)
+
+
+def _refuse_chain(original: Issue, ids: Collection[int]) -> None:
+    if original.pk in ids:
+        raise CorpusError("An issue cannot be a duplicate of itself. Choose the one that stays.")
+    if original.duplicate_of_id is not None:
+        raise CorpusError(f"{original.ref} is itself a duplicate. Choose the issue it repeats.")
 
 
 def funnel(study: Study) -> list[FunnelStep]:
@@ -273,7 +277,7 @@ def _bodies(issues: Sequence[Issue]) -> dict[int, str]:
 def _write_empty_version(study: Study, version: int) -> None:
     """Keep the version in which all rules were taken away."""
     CorpusRule.objects.create(
-        study=study, version=version, position=0, field=NO_RULES, op="", value=None, text="No rules"
+        study=study, version=version, position=0, field=NO_RULES, op="", value="", text="No rules"
     )
 
 

@@ -81,7 +81,7 @@ def test_texts_no_database_can_hold_are_kept_readable_and_noted(start, study):
 
     snapshot = study.issues.get(latest__title="NUL inside").latest
     assert snapshot.documents.get(key="body").source == NUL_TEXT.replace("\x00", "\N{REPLACEMENT CHARACTER}")
-    assert "were replaced" in snapshot.notes[0]
+    assert "replaced by" in snapshot.notes[0]
 
 
 def test_a_second_import_changes_nothing_and_asks_for_little(start, study, github):

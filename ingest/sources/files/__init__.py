@@ -5,12 +5,12 @@ Everything is read as a stream: a file of a gigabyte needs no more memory than i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from ingest.sources.base import Checkpoint, Page
+from ingest.sources.base import Checkpoint, Page, SourceError
 from ingest.sources.files.formats import guess_format
 from ingest.sources.files.mapping import FIELDS, guess_mapping
 from ingest.sources.files.objects import read_object
@@ -66,15 +66,31 @@ def read_pages(
 ) -> Iterator[Page]:
     """Give the issues of the file in pages, going on behind the row of the checkpoint."""
     done = int((checkpoint or {}).get("row") or 0)
-    rows = (row for row in read_issues(path, mapping) if row.number > done)
-    while batch := list(islice(rows, BATCH)):
-        rejected = [row.told for row in batch if isinstance(row.told, Rejected)]
-        yield Page(
-            records=tuple(row.told for row in batch if isinstance(row.told, IssueRecord)),
-            checkpoint={"row": batch[-1].number},
-            problems=tuple(f"Row {each.row}: {each.reason}" for each in rejected),
-            rejected=len(rejected),
-        )
+    batch: list[Row] = []
+    try:
+        for row in read_issues(path, mapping):
+            if row.number > done:
+                batch.append(row)
+            if len(batch) == BATCH:
+                yield _page(batch)
+                batch = []
+    except SourceError:
+        # What came before a damage is good.
+        if batch:
+            yield _page(batch)
+        raise
+    if batch:
+        yield _page(batch)
+
+
+def _page(batch: Sequence[Row]) -> Page:
+    rejected = [row.told for row in batch if isinstance(row.told, Rejected)]
+    return Page(
+        records=tuple(row.told for row in batch if isinstance(row.told, IssueRecord)),
+        checkpoint={"row": batch[-1].number},
+        problems=tuple(f"Row {each.row}: {each.reason}" for each in rejected),
+        rejected=len(rejected),
+    )
 
 
 def preview(path: Path, mapping: Mapping[str, str] | None = None, *, rows: int = 5) -> Preview:

@@ -32,6 +32,14 @@ _REST_KEYS = {"html_url", "repository_url", "node_id"}
 
 def read_object(number: int, told: Json) -> IssueRecord | Rejected:
     """Turn an object into a record, by the keys it has."""
+    record = _read(number, told)
+    if isinstance(record, IssueRecord) and not record.repository and record.source_id is None:
+        # Without an address its id of GitHub is what tells it from others.
+        return replace(record, source_id=record.node_id or (record.rest_id and str(record.rest_id)) or None)
+    return record
+
+
+def _read(number: int, told: Json) -> IssueRecord | Rejected:
     try:
         if "backend_name" in told and isinstance(told.get("data"), Mapping):
             return _perceval(number, told)

@@ -74,12 +74,10 @@ def _table(path: Path) -> Iterator[tuple[int, Told]]:
 def _cells(path: Path) -> Iterator[Iterator[list[str]]]:
     """Open a table and give its rows as lists of text."""
     if guess_format(path) == "xlsx":
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        try:
-            sheet = book.worksheets[0]
+        # Opened by us: openpyxl judges a path by its ending.
+        with path.open("rb") as raw:
+            sheet = openpyxl.load_workbook(raw, read_only=True, data_only=True).worksheets[0]
             yield ([_cell(value) for value in row] for row in sheet.iter_rows(values_only=True))
-        finally:
-            book.close()
         return
     csv.field_size_limit(LONGEST)
     with path.open(encoding=guess_encoding(path), newline="") as file:

@@ -1,0 +1,365 @@
+"""Issues from files: formats, encodings, mappings, broken rows and limits."""
+
+import json
+import tracemalloc
+import zipfile
+from datetime import UTC, datetime
+
+import openpyxl
+import pytest
+
+from ingest.sources.base import SourceError
+from ingest.sources.files import Rejected, guess_format, guess_mapping, preview, read_issues, read_pages
+from labeling.records import IssueRecord
+
+CSV = (
+    "id,title,description,url,state,labels,created_at,author\n"
+    '1,"Crash, on start","line one\nline ""two""",https://github.com/acme/train/issues/7,CLOSED,bug;gpu,'
+    "2024-01-31,mara\n"
+    "2,Slow,,,open,,2024-01-31T10:00:00+02:00,renovate[bot]\n"
+)
+GH = [
+    {
+        "author": {"id": "U_1", "is_bot": False, "login": "mara", "name": "Mara"},
+        "body": "It crashes.",
+        "closedAt": "2024-02-01T00:00:00Z",
+        "comments": [
+            {
+                "id": "IC_1",
+                "author": {"login": "ines"},
+                "authorAssociation": "MEMBER",
+                "body": "Confirmed.",
+                "createdAt": "2024-01-31T11:00:00Z",
+                "reactionGroups": [{"content": "THUMBS_UP", "users": {"totalCount": 2}}],
+            }
+        ],
+        "createdAt": "2024-01-31T10:00:00Z",
+        "id": "I_7",
+        "labels": [{"name": "bug"}],
+        "milestone": None,
+        "number": 7,
+        "state": "CLOSED",
+        "stateReason": "COMPLETED",
+        "title": "Crash",
+        "updatedAt": "2024-02-02T00:00:00Z",
+        "url": "https://github.com/acme/train/issues/7",
+    }
+]
+REST = {
+    "id": 5_700_000_007,
+    "node_id": "I_7",
+    "number": 7,
+    "title": "Crash",
+    "body": None,
+    "user": {"login": "mara", "type": "User"},
+    "state": "closed",
+    "state_reason": "completed",
+    "labels": [{"name": "bug"}],
+    "comments": 3,
+    "created_at": "2024-01-31T10:00:00Z",
+    "closed_at": None,
+    "updated_at": "2024-01-31T10:00:00Z",
+    "html_url": "https://github.com/acme/train/issues/7",
+    "repository_url": "https://api.github.com/repos/acme/train",
+}
+PERCEVAL = {
+    "backend_name": "GitHub",
+    "category": "issue",
+    "updated_on": 1706695200.0,
+    "data": {
+        **REST,
+        "comments_data": [
+            {"id": 1, "body": "Confirmed.", "user": {"login": "ines"}, "created_at": "2024-01-31T11:00:00Z"}
+        ],
+    },
+}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content, encoding="utf-8", name="issues"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode(encoding))
+        return path
+
+    return write
+
+
+def records(path, mapping=None):
+    return [row.told for row in read_issues(path, mapping)]
+
+
+def test_a_csv_of_issues_is_read_without_being_told_its_columns(write):
+    first, second = records(write(CSV))
+
+    assert first.key == "github.com/acme/train#7"
+    assert (first.title, first.body) == ("Crash, on start", 'line one\nline "two"')
+    assert (first.state, first.github_labels) == ("closed", ("bug", "gpu"))
+    assert first.opened_at == datetime(2024, 1, 31, tzinfo=UTC)
+    assert second.key.startswith("file:")
+    assert second.source_id == "2"
+    assert second.opened_at == datetime(2024, 1, 31, 8, tzinfo=UTC)
+    assert second.author_kind == "bot"
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
+def test_delimiters_and_encodings_are_found_out(write, delimiter, encoding):
+    path = write(f"id{delimiter}title\r\n1{delimiter}Größe falsch\r\n", encoding)
+
+    assert [record.title for record in records(path)] == ["Größe falsch"]
+
+
+def test_a_mapping_says_what_the_columns_hold(write):
+    path = write("nr,what,where\n5,Crash,acme/train\n")
+
+    (record,) = records(path, {"nr": "number", "what": "title", "where": "repository"})
+
+    assert record.key == "github.com/acme/train#5"
+
+
+def test_columns_are_guessed_from_the_names_people_give_them():
+    header = ["Issue Key", "Summary", "Description", "Labels", "Reporter", "Whatever"]
+
+    assert guess_mapping(header) == {
+        "Issue Key": "id",
+        "Summary": "title",
+        "Description": "body",
+        "Labels": "github_labels",
+        "Reporter": "author",
+    }
+
+
+def test_a_row_with_too_many_cells_is_rejected_with_its_row_number(write):
+    rows = list(read_issues(write("id,title\n1,a\n2,b,c,d\n\n3,e\n")))
+
+    assert [row.number for row in rows] == [2, 3, 5]
+    assert isinstance(rows[1].told, Rejected)
+    assert "4 cells" in rows[1].told.reason
+
+
+def test_a_row_that_says_nothing_is_rejected(write):
+    (told,) = records(write("title,state\n,open\n"))
+
+    assert isinstance(told, Rejected)
+
+
+def test_a_time_that_is_not_understood_is_left_out_and_noted(write):
+    (record,) = records(write("title,closed_at\nCrash,last week\n"))
+
+    assert record.closed_at is None
+    assert "last week" in record.notes[0]
+
+
+def test_an_address_that_is_none_of_the_web_is_left_out(write):
+    (record,) = records(write("title,url\nCrash,javascript:alert(1)\n"))
+
+    assert record.url is None
+
+
+def test_what_a_file_does_not_carry_is_not_shown_as_empty(write):
+    (record,) = records(write("title,comments\nCrash,12\n"))
+
+    assert record.carries == {"title"}
+
+
+@pytest.mark.parametrize(
+    ("header", "said"), [("id,title,id\n", "Two columns are called"), ("id,,title\n", "no name")]
+)
+def test_a_header_that_is_ambiguous_is_refused(write, header, said):
+    with pytest.raises(SourceError, match=said):
+        records(write(header + "1,2,3\n"))
+
+
+def test_an_excel_sheet_is_read_like_a_csv(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append(["number", "repository", "title", "created"])
+    book.active.append([7, "acme/train", "Crash", datetime(2024, 1, 31)])  # noqa: DTZ001 (Excel knows no zones)
+    path = tmp_path / "issues"
+    book.save(path)
+
+    (record,) = records(path)
+
+    assert guess_format(path) == "xlsx"
+    assert record.key == "github.com/acme/train#7"
+    assert record.opened_at == datetime(2024, 1, 31, tzinfo=UTC)
+
+
+def test_the_output_of_gh_issue_list_is_read(write):
+    (record,) = records(write(json.dumps(GH)))
+
+    assert record.key == "github.com/acme/train#7"
+    assert record.node_id == "I_7"
+    assert (record.state, record.state_reason) == ("closed", "completed")
+    assert (record.author, record.author_kind) == ("mara", "user")
+    assert record.github_labels == ("bug",)
+    assert record.comments[0].body == "Confirmed."
+    assert record.comments[0].reactions == {"+1": 2}
+    assert "comments" in record.carries
+    assert "timeline" not in record.carries
+
+
+def test_gh_output_without_an_address_has_no_key_of_github(write):
+    told = {key: value for key, value in GH[0].items() if key != "url"}
+
+    (record,) = records(write(json.dumps([told])))
+
+    assert record.key.startswith("file:")
+
+
+@pytest.mark.parametrize("shape", ["array", "object", "wrapped", "lines", "objects in a row"])
+def test_rest_dumps_come_in_many_shapes(write, shape):
+    other = {**REST, "number": 8, "html_url": "https://github.com/acme/train/issues/8"}
+    text = {
+        "array": json.dumps([REST, other], indent=1),
+        "object": json.dumps(REST, indent=1),
+        "wrapped": json.dumps({"total_count": 2, "items": [REST, other]}, indent=1),
+        "lines": f"{json.dumps(REST)}\n{json.dumps(other)}\n",
+        "objects in a row": json.dumps(REST, indent=4) + "\n" + json.dumps(other, indent=4),
+    }[shape]
+
+    found = records(write(text))
+
+    assert [record.number for record in found] == ([7] if shape == "object" else [7, 8])
+    assert found[0].rest_id == 5_700_000_007
+    assert found[0].body == ""
+    assert found[0].repository == "acme/train"
+    assert "comments" not in found[0].carries
+
+
+def test_comments_and_timeline_that_a_dump_joined_are_read(write):
+    pull = {
+        **REST,
+        "number": 9,
+        "body": "Fixes #7",
+        "html_url": "https://github.com/acme/train/pull/9",
+        "pull_request": {"merged_at": "2024-02-01T00:00:00Z"},
+    }
+    told = {
+        **REST,
+        "timeline": [
+            {"event": "commented", "id": 1, "body": "Yes.", "user": {"login": "ines"}},
+            {"event": "cross-referenced", "source": {"issue": pull}, "created_at": "2024-02-01T00:00:00Z"},
+            {"event": "subscribed"},
+        ],
+    }
+
+    (record,) = records(write(json.dumps([told])))
+
+    assert [comment.body for comment in record.comments] == ["Yes."]
+    assert [event.kind for event in record.timeline] == ["cross-referenced"]
+    assert [(fix.key, fix.evidence) for fix in record.fixes] == [("acme/train#9", "will_close")]
+
+
+def test_pull_requests_in_a_dump_are_told_from_issues(write):
+    told = {**REST, "pull_request": {"merged_at": None}}
+
+    assert [record.kind for record in records(write(json.dumps([told])))] == ["pull_request"]
+
+
+@pytest.mark.parametrize("indent", [None, 4])
+def test_perceval_items_bring_their_comments(write, indent):
+    (record,) = records(write(json.dumps(PERCEVAL, indent=indent)))
+
+    assert record.key == "github.com/acme/train#7"
+    assert [comment.body for comment in record.comments] == ["Confirmed."]
+
+
+def test_a_zip_of_dumps_is_read_where_it_lies(tmp_path):
+    path = tmp_path / "dump.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("../../evil.json", json.dumps({**REST, "number": 1}))
+        archive.writestr("a/2.json", json.dumps([{**REST, "number": 2}]))
+        archive.writestr("README.txt", "no issue")
+
+    assert [record.number for record in records(path)] == [1, 2]
+    assert [each.name for each in tmp_path.iterdir()] == ["dump.zip"]
+
+
+def test_a_broken_line_spoils_only_itself(write):
+    first, broken, last = records(write(f"{json.dumps(REST)}\n{{oops}}\n{json.dumps(REST)}\n"))
+
+    assert isinstance(first, IssueRecord)
+    assert isinstance(broken, Rejected)
+    assert isinstance(last, IssueRecord)
+
+
+def test_a_json_that_breaks_off_gives_what_came_before_and_says_so(write):
+    rows = read_issues(write(json.dumps([REST, REST])[:-20]))
+
+    assert next(rows).told.number == 7
+    with pytest.raises(SourceError, match="breaks off after 1 issues"):
+        next(rows)
+
+
+@pytest.mark.parametrize("text", ['[1, "a", null]', '[{"x": 1}]', '[{"node_id": []}]'])
+def test_json_that_holds_no_issues_is_rejected_row_by_row(write, text):
+    assert all(isinstance(told, Rejected) for told in records(write(text)))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "empty"),
+        (b"  \n", "empty"),
+        (b"%PDF-1.7", "cannot be read"),
+        (b"PK\x03\x04 broken", "damaged"),
+        (b"title\x00\x01\x02", "no text file"),
+    ],
+)
+def test_a_file_that_is_none_of_the_formats_is_refused_with_advice(write, content, said):
+    with pytest.raises(SourceError, match=said):
+        guess_format(write(content))
+
+
+def test_a_preview_shows_the_columns_before_anything_is_stored(write):
+    shown = preview(write(CSV), rows=1)
+
+    assert shown.format == "csv"
+    assert shown.header[:2] == ("id", "title")
+    assert shown.mapping["description"] == "body"
+    assert len(shown.rows) == 1
+
+
+def test_pages_go_on_behind_the_row_of_the_checkpoint(write):
+    path = write("id,title\n" + "".join(f"{n},title {n}\n" for n in range(120)) + "x,y,z\n")
+    pages = list(read_pages(path))
+
+    again = list(read_pages(path, None, pages[0].checkpoint))
+
+    assert [len(page.records) for page in pages] == [50, 50, 20]
+    assert pages[-1].rejected == 1
+    assert pages[-1].problems[0].startswith("Row 122: ")
+    assert again == pages[1:]
+
+
+@pytest.mark.parametrize("shape", ["csv", "array", "lines"])
+def test_a_large_file_is_read_in_constant_memory(tmp_path, shape):
+    path = tmp_path / "large"
+    body = "x" * 20_000
+    with path.open("w") as file:
+        if shape == "csv":
+            file.write("id,title,body\n")
+            file.writelines(f"{n},title,{body}\n" for n in range(1500))
+        else:
+            row = json.dumps({**REST, "body": body})
+            opening, between, closing = ("[", ",", "]") if shape == "array" else ("", "\n", "\n")
+            file.write(opening)
+            file.write(between.join([row] * 1500))
+            file.write(closing)
+
+    tracemalloc.start()
+    count = sum(1 for _ in read_issues(path))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert count == 1500
+    assert peak < 8 * 1024**2
+
+
+@pytest.mark.parametrize("shape", ["array", "lines"])
+def test_a_lone_surrogate_in_json_does_not_stop_the_file(write, shape):
+    broken = json.dumps({**REST, "body": "broken \ud83d emoji"})
+    text = f"[{broken}, {json.dumps(REST)}]" if shape == "array" else f"{broken}\n{json.dumps(REST)}\n"
+
+    assert len(records(write(text))) == 2
