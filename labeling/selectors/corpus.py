@@ -25,7 +25,7 @@ from labeling.models import (
     Submission,
     Unit,
 )
-from labeling.selectors.issues import quotable, shown_issue
+from labeling.selectors.issues import DocumentNames, shown_issue
 from labeling.selectors.masks import Masks
 from labeling.services.rendering import document_view
 
@@ -188,8 +188,6 @@ class Corpus:
         """
         unit = _whole(issue)
         view = shown_issue(unit, self.masks.of_issues([issue.pk]).get(issue.pk, frozenset()))
-        if "repository" in view["masked"]:
-            _take_names_from(view)
         snapshot = unit.snapshot or issue.latest
         return view | {"content_hash": snapshot.content_hash if snapshot is not None else ""}
 
@@ -198,15 +196,14 @@ class Corpus:
         snapshot = _whole(issue).snapshot or issue.latest
         if snapshot is None:
             return []
-        is_shown = quotable(snapshot, frozenset(masked))
-        shown: list[dict[str, Any]] = [
-            dict(document) for document in document_view(snapshot) if is_shown(str(document["key"]))
-        ]
+        names = DocumentNames(snapshot, frozenset(masked))
+        shown = (
+            {**document, "key": names.shown(str(document["key"]))} for document in document_view(snapshot)
+        )
+        told = [document for document in shown if names.stored(document["key"]) is not None]
         if "repository" not in masked:
-            return shown
-        # The keys of fixes name their repository.
-        plain = [document for document in shown if not document["key"].startswith("fix:")]
-        return [document | {"html": without_references(document["html"] or "")} for document in plain]
+            return told
+        return [document | {"html": without_references(document["html"] or "")} for document in told]
 
 
 def _whole(issue: Issue) -> Unit:
@@ -215,14 +212,6 @@ def _whole(issue: Issue) -> Unit:
     unit = unit or Unit(study_id=issue.study_id, ref=issue.ref)
     unit.issue = issue
     return unit
-
-
-def _take_names_from(view: dict[str, Any]) -> None:
-    """Take the keys of documents from fixes: they name the repository, and nobody quotes in the corpus."""
-    for fix in view["fixes"]:
-        fix["document"] = ""
-        for file in fix["files"]:
-            file["document"] = ""
 
 
 def _has_label(label: str) -> Q:
