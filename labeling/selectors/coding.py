@@ -3,7 +3,7 @@
 from django.db.models import Case, Count, Exists, IntegerField, OuterRef, Q, QuerySet, Value, When
 
 from labeling.models import Annotation, Assignment, Membership, Round, Submission
-from labeling.selectors.issues import hidden_fields, issue_view, shown_ref
+from labeling.selectors.issues import hidden_fields, issue_view, shown_ref, shown_refs
 
 __all__ = [
     "hidden_fields",
@@ -14,6 +14,7 @@ __all__ = [
     "own_progress",
     "queue",
     "shown_ref",
+    "shown_refs",
 ]
 
 Status = Assignment.Status

@@ -4,7 +4,7 @@ A masked field is absent, not greyed out. While anything is masked there is no l
 show it. Texts are left as they are: the page says "fields hidden, texts unchanged".
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -111,6 +111,29 @@ class DocumentNames:
             keys = (start + name.removeprefix(n) for start, n in self.fixes.items() if name.startswith(n))
             return None if self.hides_fixes else next(keys, None)
         return name if not name.startswith("comment:") or name in self.comments else None
+
+
+def quotable(snapshot: IssueSnapshot, hidden: frozenset[str]) -> Callable[[str], bool]:
+    """Say which documents of the snapshot are shown, by key."""
+    names = DocumentNames(snapshot, hidden)
+    return lambda key: names.stored(names.shown(key)) is not None
+
+
+def shown_refs(assignments: Iterable[Assignment], member: Membership) -> dict[int, str]:
+    """Name the units of a list of assignments, each with its round and unit, in one query.
+
+    A list names no repository that any stage of the unit hides.
+    """
+    rows = list(assignments)
+    closed = [each for each in rows if each.round_unit.round.state != Round.State.OPEN]
+    elsewhere = Masks(member).of_issues([each.round_unit.unit.issue_id for each in closed])
+    hidden = {
+        each.pk: hidden_at(each.round_unit.round, 0)
+        if each.round_unit.round.state == Round.State.OPEN
+        else elsewhere.get(each.round_unit.unit.issue_id, frozenset())
+        for each in rows
+    }
+    return {each.pk: shown_ref(each.round_unit.unit, hidden[each.pk]) for each in rows}
 
 
 def shown_issue(unit: Unit, hidden: frozenset[str], *, show_images: bool = False) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from labeling.selectors.coding import (
     own_annotations,
     own_progress,
     queue,
+    shown_refs,
 )
 from tests.factories import (
     assignment_of,
@@ -93,6 +94,16 @@ def test_a_withdrawn_unit_is_in_no_queue(coding_round, ada):
 def test_a_queue_costs_one_query(coding_round, ada, django_assert_num_queries):
     with django_assert_num_queries(1):
         [each.round_unit.unit.issue.ref for each in queue(ada, coding_round)]
+
+
+def test_a_list_names_its_units_in_one_query(coding_round, ada, django_assert_num_queries):
+    listed = list(queue(ada, coding_round))
+    with django_assert_num_queries(1):
+        refs = shown_refs(listed, ada)
+    assert set(refs.values()) == {each.round_unit.unit.ref for each in listed}
+    coding_round.masked_fields = ["repository"]
+    coding_round.save()
+    assert not any("octo" in ref for ref in shown_refs(queue(ada, coding_round), ada).values())
 
 
 def test_progress_counts_what_was_handed_in_apart_from_what_changed_since(coding_round, ada):
