@@ -7,6 +7,8 @@ from django.utils.functional import SimpleLazyObject
 
 from labeling.models import Notice, User
 
+CHOSEN_THEMES = (User.Theme.LIGHT, User.Theme.DARK)
+
 
 def page_frame(request: HttpRequest) -> dict[str, Any]:
     """Context of base.html; ``theme`` is empty where the system decides."""
@@ -20,9 +22,6 @@ def page_frame(request: HttpRequest) -> dict[str, Any]:
         "zone": user.zone,
         "unread_notices": SimpleLazyObject(lambda: unread_notices(user)),
     }
-
-
-CHOSEN_THEMES = (User.Theme.LIGHT, User.Theme.DARK)
 
 
 def unread_notices(user: User) -> int:
