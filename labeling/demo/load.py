@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from django.db import transaction
+
 from labeling.demo.content import (
     AnswerContent,
     DemoContent,
@@ -27,6 +29,12 @@ from labeling.services.studies import create_study, update_study
 def load_demo_study() -> Study | None:
     """Load it once; None if a study of its name is there already, whatever became of it."""
     content = load_content()
+    # All or nothing: a first start that was interrupted begins anew.
+    with transaction.atomic():
+        return _load(content)
+
+
+def _load(content: DemoContent) -> Study | None:
     if Study.objects.filter(slug=content.study.slug).exists():
         return None
     study, members = _make_study(content)
@@ -92,7 +100,8 @@ def _make_round(sample: Sample, content: RoundContent, members: Mapping[str, Mem
         goal=content.goal,
         instructions=content.instructions,
     )
-    return rounds.open_round(coding_round=coding_round, by=members["lead"])
+    # Round 1 left notes on unclear definitions in a draft; round 2 still uses what was frozen.
+    return rounds.open_round(coding_round=coding_round, by=members["lead"], codebook_version=1)
 
 
 def _play_round(coding_round: Round, content: RoundContent, members: Mapping[str, Membership]) -> None:
@@ -137,7 +146,7 @@ def _quotes(unit: Unit, evidence: Sequence[EvidenceContent]) -> Iterable[dict[st
         return
     texts = dict(unit.snapshot.documents.values_list("key", "text"))
     for each in evidence:
-        start = texts[each.document].index(each.quote)
+        start = (texts[each.document] or "").index(each.quote)
         yield {
             "dimension": each.dimension,
             "category": each.category,
