@@ -113,12 +113,6 @@ class DocumentNames:
         return name if not name.startswith("comment:") or name in self.comments else None
 
 
-def quotable(snapshot: IssueSnapshot, hidden: frozenset[str]) -> Callable[[str], bool]:
-    """Say which documents of the snapshot are shown, by key."""
-    names = DocumentNames(snapshot, hidden)
-    return lambda key: names.stored(names.shown(key)) is not None
-
-
 def shown_refs(assignments: Iterable[Assignment], member: Membership) -> dict[int, str]:
     """Name the units of a list of assignments, each with its round and unit, in one query.
 

@@ -1,19 +1,27 @@
 """Categories that a coder misses: proposed while coding, settled by a lead before reconciliation opens."""
 
+from typing import Literal
+
 from django.db import transaction
 from django.utils.text import slugify
 
-from labeling.errors import InvalidInputError, RoundStateError
+from labeling.errors import CodebookError, InvalidInputError, RoundStateError
 from labeling.models import (
     RESERVED_STATES,
     Assignment,
     Category,
     CategoryProposal,
+    Codebook,
     Dimension,
     Membership,
     Round,
 )
-from labeling.services.events import record
+from labeling.services import codebooks
+from labeling.services.reconciliation import open_reconciliation
+from labeling.services.round_lock import lock_round, record_round
+
+State = CategoryProposal.State
+Act = Literal["accept", "map", "reject"]
 
 
 def propose_category(
@@ -29,7 +37,7 @@ def propose_category(
     """Make a category that its coder alone can see and choose until the round closes."""
     name, code = name.strip(), code.strip() or slugify(name)[:80]
     with transaction.atomic():
-        locked = Round.objects.select_for_update(of=("self",)).select_related("study").get(pk=coding_round.pk)
+        locked = lock_round(coding_round)
         if locked.state != Round.State.OPEN:
             raise RoundStateError("Categories are proposed while the round is open.")
         _refuse_who_does_not_code(locked, by)
@@ -45,15 +53,74 @@ def propose_category(
             definition=definition.strip(),
             parent=above,
         )
-        record(
-            study=locked.study,
-            round=locked,
-            by=by,
-            verb="category.proposed",
-            object=f"round:{locked.number}",
-            proposal=str(proposal.pk),
-        )
+        record_round(locked, "category.proposed", by, proposal=str(proposal.pk))
     return proposal
+
+
+def resolve_proposal(
+    *, proposal: CategoryProposal, act: Act, by: Membership, map_to: str = ""
+) -> CategoryProposal:
+    """Settle a proposed category of a closed round; reconciliation opens with the last one.
+
+    Accepted, its concept enters the codebook draft. Mapped, it counts as the category ``map_to`` of the
+    round's version. Rejected, what was coded with it has no value in mapped agreement.
+    """
+    with transaction.atomic():
+        locked = lock_round(proposal.round)
+        settled = (
+            CategoryProposal.objects.select_for_update(of=("self",))
+            .select_related("dimension", "parent")
+            .get(pk=proposal.pk)
+        )
+        if locked.state != Round.State.CLOSED:
+            raise RoundStateError(
+                "Proposed categories are settled after the round closed, before it is done."
+            )
+        if settled.state != State.PROPOSED:
+            raise RoundStateError(f"{settled.name} was {settled.get_state_display().lower()} before.")
+        if act == "accept":
+            _enter_draft(locked, settled, by)
+            settled.state = State.ACCEPTED
+        elif act == "map":
+            settled.state, settled.target = State.MAPPED, _target(settled, map_to)
+        else:
+            settled.state = State.REJECTED
+        settled.save(update_fields=["state", "target"])
+        record_round(locked, f"category.{settled.state}", by, proposal=str(settled.pk))
+    open_reconciliation(locked, by)
+    return settled
+
+
+def _target(proposal: CategoryProposal, code: str) -> Category:
+    target = proposal.dimension.categories.filter(code=code, archived=False).first()
+    if target is None:
+        raise InvalidInputError({"map_to": [f"{proposal.dimension.name} has no category {code}."]})
+    return target
+
+
+def _enter_draft(coding_round: Round, proposal: CategoryProposal, by: Membership) -> Codebook:
+    current = codebooks.draft_or_current(coding_round.study)
+    data = codebooks.codebook_data(current) if current is not None else {"dimensions": []}
+    dimension = next((each for each in data["dimensions"] if each["key"] == proposal.dimension.key), None)
+    if dimension is None:
+        raise CodebookError(
+            f"The codebook has no dimension {proposal.dimension.key} any more. Map or reject the category."
+        )
+    codes = {each["code"] for each in dimension["categories"]}
+    if proposal.code in codes:
+        raise CodebookError(f"The codebook has a category {proposal.code} already. Map this one to it.")
+    parent = proposal.parent.code if proposal.parent is not None else None
+    dimension["categories"].append(
+        {
+            "concept": str(proposal.concept),
+            "code": proposal.code,
+            "name": proposal.name,
+            "definition": proposal.definition,
+            "parent": parent if parent in codes else None,
+            "order": len(codes),
+        }
+    )
+    return codebooks.save_draft(study=coding_round.study, data=data, by=by)
 
 
 def _refuse_who_does_not_code(coding_round: Round, by: Membership) -> None:
