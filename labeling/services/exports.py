@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 from django.core.exceptions import PermissionDenied
@@ -13,7 +14,9 @@ from labeling.export.writer import Format, write_rows
 from labeling.models import Membership, Role, Round, Study
 from labeling.selectors.export import agreement, annotations, labels, records
 from labeling.selectors.export.reader import Reader, hidden_units
+from labeling.selectors.export.records import EXPORTED
 from labeling.services.agreement import mark_read, store_agreement
+from labeling.services.events import record
 from labeling.snapshot import snapshot
 
 OWN = "own_annotations.csv"
@@ -82,6 +85,7 @@ def stream(
         raise PermissionDenied(f"You may have: {', '.join(file_names(member))}.")
     if name in UNBLINDING:
         _heal_and_mark(study, member)
+    record(study=study, by=member, verb=EXPORTED, object=name)
     chunks = _chunks(
         name, study, member, Format(spreadsheet_safe, bom), all_rounds=all_rounds, pseudonyms=pseudonyms
     )
@@ -90,7 +94,24 @@ def stream(
     return Export(name, hidden, cast(Iterator[bytes], chunks))
 
 
-def _heal_and_mark(study: Study, member: Membership) -> None:
+def write_folder(*, study: Study, folder: Path, pseudonyms: bool = False) -> list[Path]:
+    """Write every file of a study into a folder, for whoever has the shell: closed rounds, unsealed."""
+    _heal_and_mark(study, None)
+    record(study=study, verb=EXPORTED, object="all files")
+    folder.mkdir(parents=True, exist_ok=True)
+    # A member who codes nothing: nothing is sealed for them.
+    nobody = Membership(study=study, role=Role.OBSERVER)
+    written = []
+    with snapshot() as using:
+        reader = Reader(Study.objects.using(using).get(pk=study.pk), nobody, using, pseudonyms=pseudonyms)
+        for name in sorted(set(FILES) - {OWN}):
+            with (folder / name).open("wb") as file:
+                file.writelines(_content(name, reader, Format()))
+            written.append(folder / name)
+    return written
+
+
+def _heal_and_mark(study: Study, member: Membership | None) -> None:
     for coding_round in study.rounds.filter(state__in=Round.UNBLINDED, discarded_at__isnull=True):
         if not coding_round.agreement_reports.exists():
             store_agreement(coding_round)
@@ -109,10 +130,12 @@ def _chunks(
             pseudonyms=pseudonyms,
         )
         yield hidden_units(reader) if name in UNBLINDING | {OWN} else 0
-        if name == WIDE:
-            layout = labels.wide_layout(reader)
-            header = [each.name for each in layout.columns()]
-            yield from write_rows(header, labels.wide_rows(reader, layout), form)
-        else:
-            header = [each.name for each in columns_of(FILES[name])]
-            yield from write_rows(header, map(cells_of, ROWS[name](reader)), form)
+        yield from _content(name, reader, form)
+
+
+def _content(name: str, reader: Reader, form: Format) -> Iterator[bytes]:
+    if name == WIDE:
+        layout = labels.wide_layout(reader)
+        return write_rows([each.name for each in layout.columns()], labels.wide_rows(reader, layout), form)
+    header = [each.name for each in columns_of(FILES[name])]
+    return write_rows(header, map(cells_of, ROWS[name](reader)), form)

@@ -149,6 +149,8 @@ def propose_decision(
         if not {each.pk for each in coders} & set(by.coder_ids):
             raise PermissionDenied("Only the coders of this unit propose its decision.")
         decision = _open_decision(locked, dimension)
+        if decision.pk is None:
+            raise DecisionError("This is not queued, so nothing waits for it. A lead may record its answer.")
         proposal = DecisionProposal(
             round_unit=locked,
             dimension=dimension,
@@ -352,7 +354,7 @@ def _refuse_unless_deciding(coding_round: Round, states: Iterable[str] = (Round.
 
 
 def _open_decision(round_unit: RoundUnit, dimension: str) -> Decision:
-    """The decision to be made; free text and units nobody coded get theirs only now."""
+    """The decision to be made; what never queues (free text, say) has none until it is recorded."""
     decision = Decision.objects.filter(round_unit=round_unit, dimension=dimension).first()
     if decision is None:
         return Decision(round_unit=round_unit, dimension=dimension, type=Type.ONE_SIDED)

@@ -14,14 +14,19 @@ from labeling.selectors.export.reader import Reader
 def agreement_rows(reader: Reader) -> Iterator[AgreementRow]:
     """Every stored number of closed rounds; totals stay visible whatever is sealed."""
     for report in _reports(reader):
-        payload = readable_payload(report, pseudonyms=reader.pseudonyms)
-        if report.scope == AgreementReport.Scope.WHOLE:
-            for row in _dimension_payloads(payload):
-                yield from _whole_rows(report, row)
-        else:
-            for group in payload["groups"]:
-                for row in _dimension_payloads(group):
-                    yield from _statistic_rows(report, row, f"{report.scope}:{group['name']}")
+        yield from report_rows(report, pseudonyms=reader.pseudonyms)
+
+
+def report_rows(report: AgreementReport, *, pseudonyms: bool = False) -> Iterator[AgreementRow]:
+    """Every number of one stored report."""
+    payload = readable_payload(report, pseudonyms=pseudonyms)
+    if report.scope == AgreementReport.Scope.WHOLE:
+        for row in _dimension_payloads(payload):
+            yield from _whole_rows(report, row)
+    else:
+        for group in payload["groups"]:
+            for row in _dimension_payloads(group):
+                yield from _statistic_rows(report, row, f"{report.scope}:{group['name']}")
 
 
 def _reports(reader: Reader) -> "QuerySet[AgreementReport]":

@@ -19,6 +19,9 @@ from labeling.models import (
 from labeling.selectors.export.reader import BATCH, Reader
 from labeling.services.corpus import funnel
 
+EXPORTED = "file.exported"
+READS = (EXPORTED, "round.first_read")
+
 
 def codebook_rows(reader: Reader) -> Iterator[CodebookRow]:
     """Every category of every version, in the order of the codebook."""
@@ -106,10 +109,10 @@ def funnel_rows(reader: Reader) -> Iterator[FunnelRow]:
 
 
 def event_rows(reader: Reader) -> Iterator[EventRow]:
-    """What was done; of an open round only what was done to the round itself."""
+    """What was done; of an open round only what was done to the round itself. Reading is not doing."""
     closed = Q(round__isnull=True) | Q(round__state__in=Round.UNBLINDED) | Q(verb__startswith="round.")
     rows = Event.objects.using(reader.using).filter(closed, study=reader.study).select_related("round")
-    for each in rows.order_by("at", "pk").iterator(chunk_size=BATCH):
+    for each in rows.exclude(verb__in=READS).order_by("at", "pk").iterator(chunk_size=BATCH):
         yield EventRow(
             at=each.at,
             round=each.round.number if each.round else None,

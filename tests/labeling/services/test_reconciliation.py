@@ -37,7 +37,15 @@ from labeling.services.reconciliation import (
     reopen_decision,
     undo_opening,
 )
-from tests.factories import assignment_of, lead_of, make_member, make_study, make_submission
+from tests.factories import (
+    assignment_of,
+    lead_of,
+    make_codebook,
+    make_dimension,
+    make_member,
+    make_study,
+    make_submission,
+)
 from tests.labeling.closing import answer_unit, close, coded_round, coder_called, conditional_codebook
 
 pytestmark = pytest.mark.django_db
@@ -643,3 +651,22 @@ def test_of_two_who_decide_at_once_one_decides(disagreed):
         outcomes = sorted(threads.map(attempt, [CRASH, HANG]))
     assert outcomes in (["crash", "stale, crash"], ["hang", "stale, hang"])
     assert decision_at(disagreed).version == 1
+
+
+def test_free_text_is_never_queued_but_may_be_decided():
+    study = make_study()
+    codebook = make_codebook(study)
+    codebook.dimensions.exclude(key="symptom").delete()
+    make_dimension(codebook, "note", kind="text", required=False)
+    coding_round = coded_round({"ada": [], "ben": []}, study=study, units=1)
+    for name in ("ada", "ben"):
+        make_submission(assignment_of(coding_round, coder(coding_round, name)), {"note": f"{name} saw it"})
+    close(coding_round)
+    assert decisions_of(coding_round, "note") == []
+    text = Answer(text="Both saw it")
+    with pytest.raises(DecisionError):
+        propose(coding_round, "ada", "", dimension="note", answer=text)
+    lead = lead_of(study)
+    with pytest.raises(InvalidInputError):
+        decide(coding_round, lead, Answer(), dimension="note")
+    assert decide(coding_round, lead, text, dimension="note").text == "Both saw it"
