@@ -26,7 +26,7 @@ lint: .venv/.tests-installed
 	@$(BIN)/mypy
 
 bench: .venv/.tests-installed
-	@$(BIN)/python -m bench
+	@$(BIN)/python -m benchmarks
 
 soak: .venv/.tests-installed
 	@$(BIN)/python -m pytest -m soak

@@ -7,7 +7,7 @@ import platform
 import sys
 from pathlib import Path
 
-import bench
+import benchmarks
 
 
 def machine() -> str:
@@ -26,10 +26,10 @@ def machine() -> str:
 def main() -> None:
     """Print one block per measurement."""
     sys.stdout.write(f"Machine: {machine()}\n")
-    for module in sorted(pkgutil.iter_modules(bench.__path__), key=lambda found: found.name):
+    for module in sorted(pkgutil.iter_modules(benchmarks.__path__), key=lambda found: found.name):
         if module.name == "__main__":
             continue
-        measurement = importlib.import_module(f"bench.{module.name}")
+        measurement = importlib.import_module(f"benchmarks.{module.name}")
         sys.stdout.write(f"\n{(measurement.__doc__ or module.name).splitlines()[0]}\n")
         for line in measurement.measure():
             sys.stdout.write(f"  {line}\n")
