@@ -431,8 +431,6 @@ def _prepare(sample: Sample, by: Membership) -> Sample:
 def _has_patches_to_fetch(issue: Issue) -> bool:
     # Only GitHub itself gives an issue these ids; a file that merely names an address has all it will have.
     is_from_github = bool(issue.node_id or issue.rest_id)
-    fixes = issue.latest.fixes if issue.latest is not None else []
-    return is_from_github and any(
-        not fix.get("files") and fix.get("evidence") != "mentioned" and fix.get("changed_files") != 0
-        for fix in fixes
-    )
+    if not is_from_github or issue.latest is None or "patches" in issue.latest.carries:
+        return False
+    return any(fix.get("evidence") != "mentioned" for fix in issue.latest.fixes)

@@ -70,7 +70,9 @@ def test_a_corpus_without_anything_to_fetch_is_rendered_pinned_and_frozen_at_onc
 
 def test_patches_on_github_are_fetched_by_a_job_before_the_sample_is_frozen(study):
     fix = {"key": "octo/spoon#7", "changed_files": 1}
-    issue = make_issue(study, node_id="I_1", fixes=[fix], rendered=False)
+    issue = make_issue(
+        study, node_id="I_1", fixes=[fix], snapshot={"carries": ["title", "fixes"]}, rendered=False
+    )
     sample = draw(study, method="all")
     assert sample.state == Sample.State.PREPARING
     assert Job.objects.get().sample == sample
