@@ -17,6 +17,7 @@ from labeling.demo.content import (
 )
 from labeling.models import Assignment, Membership, Role, Round, RoundUnit, Sample, Study, Unit, User
 from labeling.services import coding, corpus, rounds, samples
+from labeling.services.agreement import mark_read
 from labeling.services.answers import Answer
 from labeling.services.codebooks import freeze
 from labeling.services.discussion import add_comment
@@ -110,6 +111,7 @@ def _play_round(coding_round: Round, content: RoundContent, members: Mapping[str
     if content.state == Round.State.OPEN:
         return
     closed = rounds.close_round(coding_round=coding_round, missing=Round.Missing.REFUSE, by=members["lead"])
+    mark_read(closed, members["lead"])
     units = {each.unit.ref: each for each in closed.round_units.select_related("unit")}
     for disagreement in content.disagreements:
         _discuss(units[disagreement.unit], disagreement, members)

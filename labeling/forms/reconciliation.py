@@ -18,19 +18,22 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Codes of one dimension in words; ``Memory > Fragmentation`` for two levels."""
+    """Codes of one dimension in words; ``full`` names the heading too: ``Memory > Fragmentation``."""
 
     words: Mapping[str, str]
+    full: Mapping[str, str]
     definitions: Mapping[str, str]
 
     @classmethod
     def of(cls, dimension: Dimension | None) -> "Names":
         if dimension is None:
-            return cls({"kept": "Keep the unit", "excluded": "Exclude the unit"}, {})
+            words = {"kept": "Keep the unit", "excluded": "Exclude the unit"}
+            return cls(words, words, {})
         rows = Category.objects.filter(dimension=dimension).select_related("parent")
-        words = {each.code: _with_parent(each) for each in rows}
+        full = {each.code: _with_parent(each) for each in rows}
+        words = {each.code: each.name for each in rows}
         states = {each.value: each.label for each in Annotation.State}
-        return cls(words | states, {each.code: each.definition for each in rows})
+        return cls(words | states, full | states, {each.code: each.definition for each in rows})
 
     def say(self, codes: Sequence[str], state: str, text: str = "") -> str:
         if text:
@@ -56,6 +59,8 @@ class Side:
     name: str
     answer: CoderAnswer
     words: str
+    """In short; ``full`` names the headings too."""
+    full: str
     definition: str
     chosen: str
     """Value of the option that agrees with this coder; empty where there is nothing to agree with."""
@@ -82,19 +87,28 @@ def hash_of(unit: int, member: int) -> int:
 
 
 def _side(letter: str, answer: CoderAnswer, item: Disagreement, names: Names) -> Side:
-    anonymous = item.round_unit.round.anonymous
+    name = "" if item.round_unit.round.anonymous else answer.coder
     if item.dimension == UNIT:
-        words = "Excluded: " + answer.exclude_reason if answer.excluded else "Kept"
-        chosen = f"coder:{answer.member}"
-    elif answer.excluded:
-        words, chosen = f"Excluded the unit: {answer.exclude_reason}", ""
-    elif not answer.state:
-        words, chosen = "No answer", ""
-    else:
-        words = names.say(answer.categories, answer.state, answer.text)
-        chosen = "" if answer.state == "not_asked" else f"coder:{answer.member}"
-    definition = " ".join(names.definitions.get(code, "") for code in answer.categories)
-    return Side(letter, "" if anonymous else answer.coder, answer, words, definition, chosen)
+        words = f"Excluded: {answer.exclude_reason}" if answer.excluded else "Kept"
+        return Side(letter, name, answer, words, words, "", f"coder:{answer.member}")
+    if answer.excluded or not answer.state:
+        words = f"Excluded the unit: {answer.exclude_reason}" if answer.excluded else "No answer"
+        return Side(letter, name, answer, words, words, "", "")
+    return Side(
+        letter,
+        name,
+        answer,
+        names.say(answer.categories, answer.state, answer.text),
+        names.say([names.full.get(code, code) for code in answer.categories], answer.state, answer.text),
+        _definitions(answer, item, names),
+        "" if answer.state == Annotation.State.NOT_ASKED else f"coder:{answer.member}",
+    )
+
+
+def _definitions(answer: CoderAnswer, item: Disagreement, names: Names) -> str:
+    """What the codebook says of the categories that not all coders chose."""
+    shared = set.intersection(*(set(each.categories) for each in item.answers))
+    return " ".join(names.definitions.get(code, "") for code in answer.categories if code not in shared)
 
 
 def other_options(dimension: Dimension | None, coding_round: Round) -> list[Option]:
@@ -108,7 +122,7 @@ def other_options(dimension: Dimension | None, coding_round: Round) -> list[Opti
     headings = {each.parent_id for each in rows}
     names = Names.of(dimension)
     options = [
-        Option(each.code, names.words[each.code])
+        Option(each.code, names.full[each.code])
         for each in rows
         if each.pk not in headings or dimension.parents_selectable
     ]

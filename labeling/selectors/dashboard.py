@@ -19,10 +19,9 @@ from labeling.models import (
     Study,
 )
 from labeling.selectors.progress import round_progress
+from labeling.selectors.reconciliation import QUEUED
 from labeling.selectors.rounds import reachable_rounds
 from labeling.selectors.studies import visible_events
-
-QUEUED = (Decision.Type.DISAGREED, Decision.Type.ONE_SIDED, Decision.Type.EXCLUDED)
 
 
 @dataclass(frozen=True, slots=True)

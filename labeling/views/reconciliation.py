@@ -244,7 +244,7 @@ def _show(
         **_panel(item, member, dimensions.get(item.dimension), names),
         **_list(request, item, member, dimensions),
         "issue": issue_view(unit, member),
-        "others": _other_decisions(item, dimensions),
+        "others": _other_decisions(item, member, dimensions),
         "form": typed(request.POST),
         "errors": [text for texts in (errors or {}).values() for text in texts],
         "hidden": hidden_units(coding_round, member),
@@ -313,12 +313,13 @@ def _said_by(decision: Decision, names: Names) -> str:
 
 
 def _other_decisions(
-    item: Disagreement, dimensions: Mapping[str, Dimension]
+    item: Disagreement, member: Membership, dimensions: Mapping[str, Dimension]
 ) -> list[tuple[DimensionMark, str]]:
     """What is settled in the other dimensions of the unit."""
     marks = _marks(item.round_unit.round)
     rows = (
-        Decision.objects.filter(round_unit=item.round_unit)
+        Decision.objects.visible_to(member)
+        .filter(round_unit=item.round_unit)
         .exclude(how="")
         .exclude(pk=item.decision.pk)
         .prefetch_related("categories", "category_proposals")

@@ -79,7 +79,7 @@ def test_the_dashboard_costs_the_same_for_many_issues(lead, study, django_assert
     lead.get(study.get_absolute_url())
     for _ in range(30):
         make_issue(study)
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(12):
         lead.get(study.get_absolute_url())
 
 
