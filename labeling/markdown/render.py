@@ -86,10 +86,12 @@ class _Finish:
         self.folds: list[bool] = []
 
     def pieces(self, html: str) -> Iterator[str]:
-        end = 0
+        end, begins_pre = 0, False
         for token in _TOKEN.finditer(html):
-            yield self._text(html[end : token.start()])
-            end = token.end()
+            text = self._text(html[end : token.start()])
+            # A browser drops the line break after <pre>: without any, it reads the text that is stored.
+            yield text.lstrip("\n") if begins_pre else text
+            end, begins_pre = token.end(), token[0] == "<pre>"
             yield self._tag(token, html)
         yield self._text(html[end:])
 

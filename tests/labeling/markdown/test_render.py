@@ -143,6 +143,10 @@ def test_comments_of_issue_templates_are_not_shown():
     assert render_markdown("<!-- fill in -->\n\nIt broke <!-- here -->").text == "\nIt broke \n"
 
 
+def test_line_breaks_a_browser_would_drop_are_not_in_the_text():
+    assert render_markdown("<pre>\n\n\n  x\n</pre>").text == "  x\n\n"
+
+
 def test_a_plain_text_stands_as_it_is_written():
     rendered = render_plain("\n*a* <b>\r\n#1")
     assert rendered.text == "\n*a* <b>\n#1"
@@ -189,3 +193,14 @@ def test_nesting_ends_at_the_hundredth_level():
     html = render_markdown("<div>" * 10_000 + "deep").html
     assert html.count("<div>") == html.count("</div>") == 100
     assert "deep" in html
+
+
+@pytest.mark.browser
+def test_the_stored_text_is_what_chromium_reads(page):
+    broken = ["<pre>\n\n\n x\n</pre>", "<b><p>x</b>y</p>", "<table>a<tr><td>b</table>", "a\r\n&#13;&#0;b"]
+    cut = [text[:5_000] for text in HOSTILE.values()]
+    for source in [*ORDINARY, *broken, *cut]:
+        rendered = render_markdown(source, repository="octo/spoon")
+        page.set_content(f'<!doctype html><body><div id="text">{rendered.html}</div><p id="after"></p>')
+        assert page.evaluate("document.getElementById('text').textContent") == rendered.text, source[:80]
+        assert page.evaluate("document.body.children.length") == 2, "nothing leaves its place"
