@@ -8,8 +8,9 @@ from itertools import combinations
 from typing import Any
 
 from labeling.agreement.report import DimensionData
-from labeling.models import AgreementReport, Annotation, Dimension, Membership, Round, Study
+from labeling.models import AgreementReport, Annotation, Codebook, Dimension, Membership, Round, Study
 from labeling.selectors.frozen import FrozenRound, FrozenUnit, Handed, Said, frozen_round
+from labeling.selectors.mapping import dimensions_in, mapped_names
 
 ELIGIBILITY = "eligibility"
 KEPT, EXCLUDED = "kept", "excluded"
@@ -46,20 +47,48 @@ def coder_token(member: Membership) -> str:
     return f"coder {member.number}"
 
 
-def coding_pairs(coding_round: Round, *, count_states: str | None = None) -> list[DimensionData]:
+def coding_pairs(
+    coding_round: Round, *, count_states: str | None = None, codebook: Codebook | None = None
+) -> list[DimensionData]:
     """What the agreement of a closed round is computed from: eligibility first, then each dimension.
 
     Training compares each coder with the reference and a retest each coder with themself: there every
-    comparison has an eligibility and dimensions of its own.
+    comparison has an eligibility and dimensions of its own. ``codebook``: values mapped to a later version.
     """
-    return _all_data(frozen_round(coding_round), count_states)
+    return _all_data(_frozen(coding_round, codebook), count_states)
+
+
+def _frozen(coding_round: Round, codebook: Codebook | None) -> FrozenRound:
+    if codebook is None or codebook.pk == coding_round.codebook_id:
+        return frozen_round(coding_round)
+    names, dimensions = mapped_names(coding_round, codebook), dimensions_in(codebook, coding_round)
+    return frozen_round(coding_round, names=names, dimensions=dimensions)
+
+
+def pooled_pairs(rounds: Sequence[Round], codebook: Codebook) -> list[DimensionData]:
+    """Several closed rounds as one: each unit once, from the newest of them, in the words of one version."""
+    parts = [_frozen(each, codebook) for each in sorted(rounds, key=lambda each: -each.number)]
+    coders = sorted({each for part in parts for each in part.coders}, key=lambda each: each.number)
+    tokens = {each.pk: coder_token(each) for each in coders}
+    units: dict[str, Rated] = {}
+    for part in parts:
+        for rated in _compare(part, part.coders, tokens).units:
+            units.setdefault(rated.unit.ref, rated)
+    newest = parts[0]
+    pooled = replace(newest, dimensions=tuple(codebook.dimensions.all()))
+    comparison = Comparison(tuple(tokens.values()), tuple(units[ref] for ref in sorted(units)))
+    return _compared_data(comparison, pooled, newest.coding_round.study.count_states)
 
 
 def grouped_pairs(
-    coding_round: Round, scope: str, *, count_states: str | None = None
+    coding_round: Round,
+    scope: str,
+    *,
+    count_states: str | None = None,
+    codebook: Codebook | None = None,
 ) -> list[tuple[str, list[DimensionData]]]:
     """The same, broken down: the name of each group and its data."""
-    frozen = frozen_round(coding_round)
+    frozen = _frozen(coding_round, codebook)
     data = _all_data(frozen, count_states)
     if scope == AgreementReport.Scope.PAIR:
         return list(_by_pair(data))
@@ -76,11 +105,12 @@ def grouped_pairs(
 
 def _all_data(frozen: FrozenRound, count_states: str | None) -> list[DimensionData]:
     choice = count_states or frozen.coding_round.study.count_states
-    found: list[DimensionData] = []
-    for comparison in _comparisons(frozen):
-        found.append(_eligibility(comparison, frozen))
-        found += [_dimension_data(each, comparison, frozen, choice) for each in frozen.dimensions]
-    return found
+    return [data for each in _comparisons(frozen) for data in _compared_data(each, frozen, choice)]
+
+
+def _compared_data(comparison: Comparison, frozen: FrozenRound, count_states: str) -> list[DimensionData]:
+    dimensions = [_dimension_data(each, comparison, frozen, count_states) for each in frozen.dimensions]
+    return [_eligibility(comparison, frozen), *dimensions]
 
 
 def _comparisons(frozen: FrozenRound) -> list[Comparison]:
@@ -195,6 +225,10 @@ def _compared(key: str, rated: Rated, *, leave_out: bool) -> tuple[Mapping[str, 
     asked = {coder: each for coder, each in said.items() if each.was_asked}
     if len(asked) < 2:
         return {}, _why_not_asked(said, asked)
+    lost = [each.lost for each in asked.values() if each.lost]
+    asked = {coder: each for coder, each in asked.items() if not each.lost}
+    if lost and len(asked) < 2:
+        return {}, lost[0]
     if leave_out:
         asked = {coder: each for coder, each in asked.items() if each.state not in COUNTED_STATES}
         if len(asked) < 2:

@@ -5,7 +5,7 @@ of each coder, never a draft, a decision or an adjudicator's own answer.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -32,11 +32,15 @@ Label = str
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The answer of one coder in one dimension; an empty ``labels`` of a multiple choice is an answer too."""
+    """The answer of one coder in one dimension; an empty ``labels`` of a multiple choice is an answer too.
+
+    ``lost`` says what was done to a category that has no name in the version asked for.
+    """
 
     state: str = Annotation.State.CODED
     labels: frozenset[Label] = frozenset()
     text: str = ""
+    lost: str = ""
 
     @property
     def was_asked(self) -> bool:
@@ -82,11 +86,15 @@ class FrozenUnit:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What the answers of a round are called, by dimension; concepts are the same thing in every version."""
+    """What the answers of a round are called, by dimension; concepts are the same thing in every version.
+
+    ``lost`` holds, where a later version names them, the concepts it has no name for, with what was done.
+    """
 
     of_concept: Mapping[str, Mapping[UUID, Label]]
     parents: Mapping[str, Mapping[Label, Label]]
     proposals: Mapping[UUID, Label]
+    lost: Mapping[UUID, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,23 +107,27 @@ class FrozenRound:
 
 
 def frozen_round(
-    coding_round: Round, *, names: Names | None = None, only: RoundUnit | None = None
+    coding_round: Round,
+    *,
+    names: Names | None = None,
+    dimensions: Sequence[Dimension] | None = None,
+    only: RoundUnit | None = None,
 ) -> FrozenRound:
     """Read a closed round, or one unit of it, in a fixed number of queries.
 
-    ``names``: call categories as another round does.
+    ``names`` and ``dimensions``: call categories as another round or version does.
     """
     if not coding_round.is_unblinded:
         raise RoundStateError(
             f"Round {coding_round.number} is not closed. Close it first: agreement is measured on answers "
             f"that can no longer change."
         )
-    dimensions = tuple(round_dimensions(coding_round))
-    named = names or names_of(coding_round, dimensions)
-    units = tuple(_units(coding_round, dimensions, named, only))
+    asked = tuple(round_dimensions(coding_round) if dimensions is None else dimensions)
+    named = names or names_of(coding_round, asked)
+    units = tuple(_units(coding_round, asked, named, only))
     seen = {coder for unit in units for coder in unit.coders}
     coders = Membership.objects.filter(pk__in=seen).select_related("user").order_by("number")
-    return FrozenRound(coding_round, dimensions, tuple(coders), units, named)
+    return FrozenRound(coding_round, asked, tuple(coders), units, named)
 
 
 def round_dimensions(coding_round: Round) -> list[Dimension]:
@@ -146,7 +158,8 @@ def names_of(coding_round: Round, dimensions: tuple[Dimension, ...]) -> Names:
         key = each.dimension.key
         taken = of_concept.setdefault(key, {})
         name = _free_name(f"{each.code}~{each.by.number}", set(taken.values()))
-        taken[each.concept] = proposals[each.pk] = name
+        proposals[each.pk] = name
+        taken.setdefault(each.concept, name)  # an accepted one is a category of later versions
         if each.parent is not None:
             parents.setdefault(key, {})[name] = each.parent.code
     return Names(of_concept, parents, proposals)
@@ -201,6 +214,7 @@ def _answers(
 ) -> dict[int, dict[str, Said]]:
     kinds = {dimension.key: dimension for dimension in dimensions}
     chosen: dict[int, set[Label]] = defaultdict(set)
+    lost: dict[int, str] = {}
     of_concept: dict[UUID, Label] = {}
     for labels in names.of_concept.values():
         of_concept |= labels
@@ -208,12 +222,14 @@ def _answers(
     picks = picks.annotate(concept=Coalesce("category__concept", "proposal__concept"))
     for annotation, concept, code in picks.values_list("annotation", "concept", "category__code"):
         chosen[annotation].add(of_concept.get(concept, code))
+        if concept in names.lost:
+            lost[annotation] = names.lost[concept]
     said: dict[int, dict[str, Said]] = defaultdict(dict)
     rows = Annotation.objects.filter(submission__in=last, dimension__key__in=kinds)
     for pk, submission, key, state, text in rows.values_list(
         "pk", "submission", "dimension__key", "state", "text"
     ):
-        answer = Said(state, frozenset(chosen[pk]), text)
+        answer = Said(state, frozenset(chosen[pk]), text, lost.get(pk, ""))
         if _is_answer(kinds[key], answer):
             said[submission][key] = answer
     return said

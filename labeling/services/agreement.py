@@ -1,6 +1,7 @@
 """Numbers of agreement: stored once when a round closes, from answers that can no longer change."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -10,10 +11,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from labeling.agreement.report import DimensionData, DimensionReport, Statistic, summarise, to_payload
-from labeling.errors import RoundStateError
-from labeling.models import AgreementReport, Decision, Job, Membership, Round, Study
+from labeling.errors import InvalidInputError, RoundStateError
+from labeling.models import AgreementReport, Codebook, Decision, Job, Membership, Round, Study
 from labeling.paper import Paper, PaperFacts, paper_sentence
-from labeling.selectors.agreement import CONSENSUS, ELIGIBILITY, coding_pairs, grouped_pairs
+from labeling.selectors.agreement import CONSENSUS, ELIGIBILITY, coding_pairs, grouped_pairs, pooled_pairs
 from labeling.selectors.frozen import round_dimensions
 from labeling.selectors.reconciliation import QUEUED
 from labeling.services.events import record
@@ -37,19 +38,25 @@ def store_agreement(coding_round: Round) -> AgreementReport:
 
 
 def report_of(
-    coding_round: Round, *, scope: str = Scope.WHOLE, count_states: str | None = None
+    coding_round: Round,
+    *,
+    scope: str = Scope.WHOLE,
+    count_states: str | None = None,
+    to_version: int | None = None,
 ) -> AgreementReport:
     """The report of a closed round, made now if nobody did: a crash after close is healed by the next reader.
 
-    ``count_states`` other than the study's makes a second report, marked post hoc.
+    ``count_states`` other than the study's, and values mapped ``to_version`` of the codebook, make reports of
+    their own kind beside the first one, never in its place.
     """
     if not coding_round.is_unblinded:
         raise RoundStateError(f"Round {coding_round.number} is open: its agreement exists once it is closed.")
-    kind, options = _kind_and_options(coding_round, count_states)
+    codebook = _later_version(coding_round, to_version)
+    kind, options = _kind_and_options(coding_round, count_states, codebook)
     stored = _stored(coding_round, kind, options, scope)
     if stored is not None:
         return stored
-    payload = _payload(coding_round, scope, count_states)
+    payload = _payload(coding_round, scope, count_states, codebook)
     with transaction.atomic():
         report, made = AgreementReport.objects.get_or_create(
             round=coding_round,
@@ -74,9 +81,28 @@ def report_of(
     return report
 
 
-def _kind_and_options(coding_round: Round, count_states: str | None) -> tuple[str, str]:
+def _later_version(coding_round: Round, version: int | None) -> Codebook | None:
+    """The version asked for, None where it is the round's own."""
+    own = coding_round.codebook.version if coding_round.codebook is not None else None
+    if version is None or version == own:
+        return None
+    found = coding_round.study.codebooks.filter(version=version, frozen_at__isnull=False).first()
+    if found is None or own is None or version < own:
+        raise InvalidInputError({"to_version": [f"Name a frozen version after {own}, the one coded with."]})
+    return found
+
+
+def _kind_and_options(
+    coding_round: Round, count_states: str | None, codebook: Codebook | None
+) -> tuple[str, str]:
+    options: dict[str, Any] = {}
     if count_states not in (None, coding_round.study.count_states):
-        return Kind.POST_HOC, _canonical({"count_states": count_states})
+        options["count_states"] = count_states
+    if codebook is not None:
+        options["to_version"] = codebook.version
+        return Kind.MAPPED, _canonical(options)
+    if options:
+        return Kind.POST_HOC, _canonical(options)
     return (Kind.AFTER_UNBLINDING if coding_round.after_unblinding else Kind.AS_CODED), "{}"
 
 
@@ -90,16 +116,47 @@ def _stored(coding_round: Round, kind: str, options: str, scope: str) -> Agreeme
     return rows.order_by("id").first()
 
 
-def _payload(coding_round: Round, scope: str, count_states: str | None) -> dict[str, Any]:
+def _payload(
+    coding_round: Round, scope: str, count_states: str | None, codebook: Codebook | None
+) -> dict[str, Any]:
+    study = coding_round.study
     if scope == Scope.WHOLE:
-        return _one_payload(coding_round, coding_pairs(coding_round, count_states=count_states))
-    groups = grouped_pairs(coding_round, scope, count_states=count_states)
-    return {"groups": [{"name": name, **_one_payload(coding_round, data)} for name, data in groups]}
+        return _one_payload(study, coding_pairs(coding_round, count_states=count_states, codebook=codebook))
+    groups = grouped_pairs(coding_round, scope, count_states=count_states, codebook=codebook)
+    return {"groups": [{"name": name, **_one_payload(study, data)} for name, data in groups]}
 
 
-def _one_payload(coding_round: Round, data: list[DimensionData]) -> dict[str, Any]:
+def pooled_agreement(study: Study, numbers: Sequence[int] | None = None) -> dict[str, Any]:
+    """One figure over several closed main rounds (all, unless named), in the words of the newest version.
+
+    It is computed when it is asked for: the reports of its rounds are what was measured.
+    """
+    rounds = study.rounds.filter(
+        kind=Round.Kind.MAIN,
+        state__in=Round.UNBLINDED,
+        after_unblinding=False,
+        discarded_at__isnull=True,
+        codebook__isnull=False,
+    ).select_related("study", "codebook")
+    chosen = [each for each in rounds if numbers is None or each.number in numbers]
+    if numbers is not None and len(chosen) < len(set(numbers)):
+        raise InvalidInputError(
+            {"rounds": ["Only closed main rounds that were coded independently are pooled."]}
+        )
+    if not chosen:
+        raise RoundStateError("No main round is closed yet.")
+    newest = max((each.codebook for each in chosen if each.codebook), key=lambda each: each.version)
+    return {
+        "rounds": [each.number for each in chosen],
+        "kind": Kind.AS_CODED if len({each.codebook_id for each in chosen}) == 1 else Kind.MAPPED,
+        "software": software_version(),
+        **_one_payload(study, pooled_pairs(chosen, newest)),
+    }
+
+
+def _one_payload(study: Study, data: list[DimensionData]) -> dict[str, Any]:
     """The eligibility apart where there is one of it; with several comparisons each stays with its own."""
-    rows = [(each, to_payload(_summary(coding_round.study, each))) for each in data]
+    rows = [(each, to_payload(_summary(study, each))) for each in data]
     for each, row in rows:
         row["left_out_units"] = {reason: list(refs) for reason, refs in each.left_out.items()}
     first = [row for _, row in rows if row["key"] == ELIGIBILITY]
