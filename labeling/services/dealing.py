@@ -100,8 +100,7 @@ def refuse_issues_of_other_rounds(
     if clashes:
         named = ", ".join(clashes[:5]) + (" and others" if len(clashes) > 5 else "")
         raise RoundStateError(
-            f"{len(clashes)} units are being coded in another open round ({named}). "
-            "Close that round first, or take these units out.",
+            f"Coded in another open round: {named}. Close that round first, or take these units out.",
             units=clashes,
         )
 

@@ -28,8 +28,7 @@ def refuse_unready(coding_round: Round) -> None:
     coders = coding_round.coders.count()
     if coders < coding_round.coders_per_unit or not coders:
         raise RoundStateError(
-            f"{coding_round.coders_per_unit} coders are to code each unit, {coders} are named. "
-            "Name more coders."
+            f"Coders needed for each unit: {coding_round.coders_per_unit}, named: {coders}. Name more coders."
         )
     if coding_round.kind == Round.Kind.TRAINING:
         _refuse_without_reference(coding_round)
@@ -40,7 +39,7 @@ def _refuse_without_reference(coding_round: Round) -> None:
     unknown = coding_round.round_units.filter(~Exists(reference), left_out=False).count()
     if unknown:
         raise RoundStateError(
-            f"{unknown} units of the training have no known answer yet. Give the reference answers first."
+            f"Units without a known answer: {unknown}. Give them before opening the training."
         )
 
 

@@ -199,7 +199,7 @@ def finish_round(*, coding_round: Round, by: Membership) -> Round:
         undecided = Decision.objects.filter(round_unit__round=locked, how="").count()
         if undecided:
             raise RoundStateError(
-                f"{undecided} disagreements are undecided. Decide them before finishing.", open=undecided
+                f"Disagreements left to decide: {undecided}. Decide them before finishing.", open=undecided
             )
         locked.move_to(Round.State.RECONCILED)
         record_round(locked, "round.finished", by)

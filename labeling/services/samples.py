@@ -231,6 +231,8 @@ def _refuse_invalid(
         errors["allocation"] = ["Choose proportional, equal, or given with a size for each stratum."]
     if method == Sample.Method.LIST and not issues:
         errors["issues"] = ["Name the issues of the list."]
+    if method != Sample.Method.LIST and issues:
+        errors["issues"] = ["Only a list names its issues. Choose the method list, or leave them out."]
     if errors:
         raise InvalidInputError(errors)
 

@@ -128,6 +128,7 @@ def test_a_list_takes_issues_by_address_reference_or_id(study, corpus):
         ({"method": "stratified", "size": 3, "strata": "colour"}, "strata"),
         ({"method": "guess", "size": 3}, "method"),
         ({"method": "list"}, "issues"),
+        ({"size": 3, "issues": ["octo/spoon#1"]}, "issues"),
         ({"size": 3, "filters": {"colour": "red"}}, "filters"),
         ({"size": 3, "filters": {"created_after": "soon"}}, "created_after"),
         ({"size": 3, "allocation": {"kind": "odd"}}, "allocation"),
