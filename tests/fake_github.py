@@ -447,7 +447,7 @@ def _issue_node(github: FakeGithub, item: FakeItem) -> dict[str, Any]:
         "url": github.html(item),
         "title": item.title,
         "body": item.body or "",
-        "state": "MERGED" if item.merged_at else item.state.upper(),
+        "pullState" if item.is_pull else "issueState": "MERGED" if item.merged_at else item.state.upper(),
         "createdAt": stamp(item.created_at),
         "updatedAt": stamp(item.updated_at),
         "closedAt": item.closed_at and stamp(item.closed_at),
@@ -461,7 +461,7 @@ def _issue_node(github: FakeGithub, item: FakeItem) -> dict[str, Any]:
         "timelineItems": _connection(_nodes_of(github, item, "timelineItems"), 50, None),
     }
     if item.is_pull:
-        return {**node, **_pull_node(github, item), "state": node["state"], "body": node["body"]}
+        return {**_pull_node(github, item), **node}
     closers = [event["pull"] for event in item.events if event["kind"] == "closed" and event.get("pull")]
     node["stateReason"] = item.state_reason and item.state_reason.upper()
     node["duplicateOf"] = item.duplicate_of and {

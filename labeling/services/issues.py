@@ -70,7 +70,8 @@ class _Known:
         self._rests = {issue.rest_id: issue for issue in by_rest}
         self._numbers = {(issue.repository_id, issue.number): issue for issue in by_number}
         self._keys = {issue.key: issue for issue in by_key}
-        for issue in rows.exclude(former_keys=[]):
+        numbers = {record.number for record in records if record.number}
+        for issue in rows.filter(number__in=numbers).exclude(former_keys=[]):
             for key in issue.former_keys:
                 self._keys.setdefault(key, issue)
 

@@ -511,6 +511,15 @@ def test_an_older_server_is_read_by_rest(fetch, github, repository, older):
     assert records["fixed by a pull request"].has_fix
 
 
+def test_a_server_that_links_no_duplicates_yet_is_still_read_by_graphql(fetch, github, repository):
+    error = {"message": "Unknown", "extensions": {"code": "undefinedField"}}
+    github.fail("graphql:Issues", status=200, body={"errors": [error]})
+
+    assert len(records_of(fetch())) == len(repository.issues)
+    assert github.count("/timeline") == 0
+    assert "duplicateOf" not in github.requests[-1].body["query"]
+
+
 def test_a_server_without_timelines_says_so_and_still_gives_comments(fetch, github):
     github.has_timeline = False
 

@@ -13,6 +13,7 @@ from ingest.sources.github.graphql_records import (
     MORE_COMMENTS_QUERY,
     MORE_ISSUE_EVENTS_QUERY,
     MORE_PULL_EVENTS_QUERY,
+    OLDER_ISSUES_QUERY,
     Node,
     issue_of_node,
 )
@@ -39,7 +40,7 @@ class GraphqlReader:
         self._fallback = fallback
         self._size = PAGE_SIZES[0]
         self._good = 0
-        self._absent = False
+        self._query: str | None = ISSUES_QUERY
 
     def count(self, repository: str, kind: UnitKind) -> int | None:
         """Count what the repository has of a kind."""
@@ -55,12 +56,12 @@ class GraphqlReader:
         """Complete the rows, in order, in pages as large as GitHub can carry at the moment."""
         waiting = list(rows)
         while waiting:
-            if self._absent or not all(row.get("node_id") for row in waiting):
+            if self._query is None or not all(row.get("node_id") for row in waiting):
                 yield from self._fallback.read(waiting)
                 return
             page, rest = waiting[: self._size], waiting[self._size :]
             try:
-                yield from self._read_page(page)
+                yield from self._read_page(page, self._query)
             except OverloadedError:
                 self._good = 0
                 if self._size > PAGE_SIZES[-1]:
@@ -68,13 +69,13 @@ class GraphqlReader:
                     continue
                 yield from self._fallback.read(page)
             except NoGraphqlError:
-                self._absent = True
+                self._query = OLDER_ISSUES_QUERY if self._query == ISSUES_QUERY else None
                 continue
             waiting = rest
 
-    def _read_page(self, rows: Sequence[Row]) -> list[IssueRecord]:
+    def _read_page(self, rows: Sequence[Row], query: str) -> list[IssueRecord]:
         """Read a page whole: part of one is never handed on as complete."""
-        told = self._ask(ISSUES_QUERY, {"ids": [row["node_id"] for row in rows]})
+        told = self._ask(query, {"ids": [row["node_id"] for row in rows]})
         nodes = {node["id"]: node for node in told.get("nodes") or () if node and node.get("id")}
         records = []
         for row in rows:
@@ -137,10 +138,8 @@ def _judge(errors: Sequence[Mapping[str, Any]]) -> None:
     if not serious:
         return
     kind, message = _kind(serious[0]), str(serious[0].get("message") or "")
-    if (
-        kind in {"undefinedField", "argumentNotAccepted", "undefinedType"}
-        or "doesn't exist on type" in message
-    ):
+    # What a server does not understand in a query has a camelCase code: undefinedField, fieldConflict.
+    if kind[:1].islower() or "doesn't exist on type" in message:
         raise NoGraphqlError
     if kind in {"FORBIDDEN", "INSUFFICIENT_SCOPES", "SAML_FAILURE"}:
         raise SourceError(

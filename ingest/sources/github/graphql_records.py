@@ -80,12 +80,14 @@ ISSUE_EVENT_TYPES = f"[{_SHARED_EVENT_TYPES}, TRANSFERRED_EVENT, CONVERTED_TO_DI
 PULL_EVENT_TYPES = f"[{_SHARED_EVENT_TYPES}, MERGED_EVENT]"
 
 _SHARED_FIELDS = f"""
-  id fullDatabaseId number url title body state createdAt updatedAt closedAt authorAssociation
+  id fullDatabaseId number url title body createdAt updatedAt closedAt authorAssociation
   author {_ACTOR} milestone {{ title }} {_REACTIONS}
   labels(first: 100) {{ nodes {{ name }} }}
   repository {{ nameWithOwner databaseId }}
   comments(first: 50) {{ {COMMENTS} }}
 """
+_DUPLICATE = "duplicateOf { number repository { nameWithOwner } }"
+# The two kinds have states of different types: without aliases GitHub refuses the query.
 ISSUES_QUERY = f"""
 query Issues($ids: [ID!]!) {{
   rateLimit {{ cost remaining resetAt }}
@@ -93,19 +95,21 @@ query Issues($ids: [ID!]!) {{
     __typename
     ... on Issue {{
       {_SHARED_FIELDS}
-      stateReason
-      duplicateOf {{ number repository {{ nameWithOwner }} }}
+      issueState: state stateReason
+      {_DUPLICATE}
       closedByPullRequestsReferences(first: 5, includeClosedPrs: true) {{ nodes {{ {_PULL} }} }}
       timelineItems(first: 50, itemTypes: {ISSUE_EVENT_TYPES}) {{ {ISSUE_EVENTS} }}
     }}
     ... on PullRequest {{
       {_SHARED_FIELDS}
-      merged mergedAt additions deletions changedFiles mergeCommit {{ oid }}
+      pullState: state merged mergedAt additions deletions changedFiles mergeCommit {{ oid }}
       timelineItems(first: 50, itemTypes: {PULL_EVENT_TYPES}) {{ {PULL_EVENTS} }}
     }}
   }}
 }}
 """
+#: For servers that do not link duplicates yet.
+OLDER_ISSUES_QUERY = ISSUES_QUERY.replace(_DUPLICATE, "")
 MORE_COMMENTS_QUERY = f"""
 query MoreComments($id: ID!, $after: String) {{
   node(id: $id) {{
@@ -174,7 +178,7 @@ def issue_of_node(node: Node, comments: Sequence[Node], events: Sequence[Node], 
     author, author_kind = _author(node.get("author"))
     is_pull = node.get("__typename") == "PullRequest"
     repository = node["repository"]["nameWithOwner"]
-    state = str(node.get("state") or "").lower()
+    state = str(node.get("issueState") or node.get("pullState") or "").lower()
     reason = node.get("stateReason")
     twin = node.get("duplicateOf")
     return IssueRecord(
@@ -212,7 +216,7 @@ def issue_of_node(node: Node, comments: Sequence[Node], events: Sequence[Node], 
 def _candidates(node: Node, events: Sequence[Node], repository: str) -> Iterator[FixRecord]:
     """Collect what may be the fix, with the evidence each event gives."""
     if node.get("__typename") == "PullRequest":
-        yield _pull(node, "itself")
+        yield _pull({**node, "state": node.get("pullState")}, "itself")
     yield from _closers(events)
     for pull in _nodes(node.get("closedByPullRequestsReferences")):
         yield _pull(pull, "linked_merged" if pull.get("merged") else "mentioned")

@@ -44,9 +44,13 @@ def follow_repository(
     repository = find_repository(client, name)
     while True:
         try:
-            for rows, last in _list(client, repository, seen, batch):
-                seen = last
-                yield [repository.own(row) for row in rows if _is_wanted(row, kind, query)], seen
+            for page in _list(client, repository, seen):
+                wanted = [repository.own(row) for row in page if _is_wanted(row, kind, query)]
+                for start in range(0, max(len(wanted), 1), batch):
+                    rows = wanted[start : start + batch]
+                    last = page if start + batch >= len(wanted) else rows
+                    seen = (last[-1].get("updated_at") if last else None) or seen
+                    yield rows, seen
         except Renamed:
             now = find_repository(client, repository.name)
             if now.name == repository.name:
@@ -57,9 +61,7 @@ def follow_repository(
             return
 
 
-def _list(
-    client: Client, repository: Repository, seen: str | None, batch: int
-) -> Iterator[tuple[Sequence[Row], str | None]]:
+def _list(client: Client, repository: Repository, seen: str | None) -> Iterator[Sequence[Row]]:
     """List what changed since ``seen``, oldest change first.
 
     In this order a row that changes meanwhile moves to the end and is seen again: nothing is skipped.
@@ -69,10 +71,7 @@ def _list(
     asked = {"state": "all", "sort": "updated", "direction": "asc", "since": stamp(since)}
     for page in pages(client, f"/repos/{repository.name}/issues", asked):
         _refuse_other_name(page, repository)
-        for start in range(0, max(len(page), 1), batch):
-            part = page[start : start + batch]
-            seen = (part[-1].get("updated_at") if part else None) or seen
-            yield part, seen
+        yield page
 
 
 def _is_wanted(row: Row, kind: UnitKind, query: SourceQuery) -> bool:
