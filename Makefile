@@ -37,7 +37,7 @@ soak: .venv/.tests-installed
 
 .venv/.installed: pyproject.toml | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	@$(BIN)/python -m pip install --quiet --editable .
+	@$(BIN)/python -m pip install --quiet .
 	@touch $@
 
 $(BIN)/python:

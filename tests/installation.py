@@ -28,6 +28,7 @@ class Installation:
     process: psutil.Popen | None = None
     output: list[str] = field(default_factory=list)
     seconds_to_ready: float = 0.0
+    processor_seconds_to_ready: float = 0.0
 
     def command(self, *arguments: str) -> list[str]:
         """Command line of ``manage.py``."""
@@ -64,12 +65,18 @@ class Installation:
             assert line, "".join(self.output)
             if line.startswith("Ready"):
                 self.seconds_to_ready = time.monotonic() - began
+                self.processor_seconds_to_ready = self.processor_seconds()
             self.output.append(line)
 
     def children(self) -> list[psutil.Process]:
         """Every process that it started and that still runs."""
         assert self.process is not None
         return [child for child in self.process.children(recursive=True) if is_alive(child)]
+
+    def processor_seconds(self) -> float:
+        """Time that its processes kept a processor busy."""
+        assert self.process is not None
+        return sum(sum(process.cpu_times()) for process in [self.process, *self.children()])
 
     def find(self, program: str) -> list[psutil.Process]:
         """Those of its processes whose command line holds ``program``."""
