@@ -109,6 +109,16 @@ def outline(categories: Sequence[Data]) -> list[tuple[Data, int]]:
     return list(_walk(below, None, 0))
 
 
+def choosable(dimension: Data) -> list[Data]:
+    """Categories that can be an answer: headings are none unless the dimension says so."""
+    headings = {each["parent"] for each in dimension["categories"]}
+    return [
+        each
+        for each, _ in outline(dimension["categories"])
+        if dimension["parents_selectable"] or each["code"] not in headings
+    ]
+
+
 def descendants(categories: Sequence[Data], code: str) -> set[str]:
     """Codes below ``code``, at any depth."""
     found: set[str] = set()

@@ -1,12 +1,13 @@
 """Forms of the codebook draft: a dimension, a category, a template to start from, the note of a version."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 from django.utils.text import slugify
 
 from labeling import codebooks
-from labeling.codebook_edits import Data, descendants, outline
+from labeling.codebook_edits import Data, choosable, descendants, outline
 from labeling.errors import InvalidInputError
 from labeling.models import Dimension
 
@@ -36,6 +37,25 @@ class NewDimensionForm(PlacedForm):
             "required": kind != Dimension.Kind.TEXT,
             "asked_if": None,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionAnswer:
+    value: str
+    name: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """An earlier dimension, and its answers after which this one may be asked."""
+
+    dimension: str
+    answers: list[ConditionAnswer]
+
+    @property
+    def is_chosen(self) -> bool:
+        return any(answer.is_chosen for answer in self.answers)
 
 
 class DimensionForm(PlacedForm):
@@ -69,7 +89,7 @@ class DimensionForm(PlacedForm):
         answers = [f"{condition['dimension']}/{code}" for code in condition["any_of"]] if condition else []
         super().__init__(data, initial={**dimension, "asked_if": answers})
         self.fields["asked_if"].choices = [  # type: ignore[attr-defined]
-            (each["name"], [(f"{each['key']}/{row['code']}", row["name"]) for row in each["categories"]])
+            (each["name"], [(f"{each['key']}/{row['code']}", row["name"]) for row in choosable(each)])
             for each in earlier
             if each["categories"]
         ]
@@ -79,11 +99,11 @@ class DimensionForm(PlacedForm):
             self.fields["key"].help_text = "Fixed: a frozen version has it."
 
     @property
-    def conditions(self) -> list[tuple[str, list[tuple[str, str, bool]]]]:
-        """Every earlier dimension with its answers, as value, name and whether it is chosen."""
+    def conditions(self) -> list[Condition]:
+        """What the dimension may depend on, one entry for each earlier dimension."""
         chosen = set(self["asked_if"].value() or ())
         return [
-            (name, [(value, label, value in chosen) for value, label in answers])
+            Condition(name, [ConditionAnswer(value, label, value in chosen) for value, label in answers])
             for name, answers in self.fields["asked_if"].choices  # type: ignore[attr-defined]
         ]
 

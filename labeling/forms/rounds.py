@@ -112,7 +112,7 @@ class RoundSettingsForm(forms.Form):
             name: getattr(coding_round, name) for name in cls.base_fields if hasattr(coding_round, name)
         } | {
             "coders": [str(coder.pk) for coder in coding_round.coders.all()],
-            "overlap": round(coding_round.overlap * 100, 2),
+            "overlap": f"{coding_round.overlap * 100:g}",
             "stages": written_stages(coding_round.stages),
         }
         lasting = coding_round.state != Round.State.DRAFT

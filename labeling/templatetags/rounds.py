@@ -1,8 +1,17 @@
-"""Filters of the pages of a round: times and shares in words."""
+"""Filters of the pages of a round: its instructions as a page shows them, times and shares in words."""
 
 from django import template
+from django.utils.safestring import SafeString, mark_safe
+
+from labeling.markdown import render_markdown
 
 register = template.Library()
+
+
+@register.filter
+def markdown(text: str) -> SafeString:
+    """Markdown that a lead wrote, as safe HTML."""
+    return mark_safe(render_markdown(text).html)  # noqa: S308 - sanitised by the renderer
 
 
 @register.filter

@@ -1,11 +1,12 @@
 """Rounds: the list, a new one, one round in each of its states, and the steps between them."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast, get_args
+from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_GET, require_POST
@@ -23,14 +24,25 @@ from labeling.forms.rounds import (
     RoundCreateForm,
     RoundSettingsForm,
 )
-from labeling.models import Assignment, Membership, Role, Round, RoundUnit, Study
+from labeling.models import (
+    Assignment,
+    Category,
+    CategoryProposal,
+    Membership,
+    Role,
+    Round,
+    RoundUnit,
+    Study,
+)
 from labeling.selectors.coding import own_progress
 from labeling.selectors.dashboard import round_rows
-from labeling.selectors.issues import MASKABLE
 from labeling.selectors.planning import preview_units
 from labeling.selectors.progress import round_progress
+from labeling.selectors.proposals import readable_proposals
 from labeling.selectors.round_units import known_units, listed_round_units, next_units
 from labeling.services import codebooks, rounds
+from labeling.services.agreement import mark_read
+from labeling.services.proposals import Act, resolve_proposal
 
 UNITS_PER_PAGE = 50
 NOTHING_SAID: dict[str, Any] = {
@@ -146,8 +158,11 @@ def _of_state(coding_round: Round, member: Membership) -> dict[str, Any]:
     if coding_round.state == Round.State.DRAFT:
         newest = codebooks.draft_or_current(coding_round.study)
         draft = newest if newest is not None and newest.frozen_at is None else None
-        form = OpenForm(draft=draft, frozen=codebooks.current(coding_round.study))
-        return {"workload": rounds.workload(coding_round), "open_form": form, "newest": newest}
+        return {
+            "workload": rounds.workload(coding_round),
+            "open_form": OpenForm(draft=draft, frozen=codebooks.current(coding_round.study)),
+            "known_answers": _known_answers(coding_round),
+        }
     if coding_round.state == Round.State.OPEN:
         return {
             "shown": round_progress(coding_round, member),
@@ -157,8 +172,17 @@ def _of_state(coding_round: Round, member: Membership) -> dict[str, Any]:
     return {"reopen_form": ReopenForm(), "undecided_proposals": _undecided_proposals(coding_round, member)}
 
 
+def _known_answers(coding_round: Round) -> int | None:
+    """Of a training round: how many of its units have a known answer."""
+    if coding_round.kind != Round.Kind.TRAINING:
+        return None
+    return coding_round.round_units.filter(assignments__coder__kind=Membership.Kind.REFERENCE).count()
+
+
 def _undecided_proposals(coding_round: Round, member: Membership) -> int:
-    return coding_round.proposals.filter(state="proposed").count() if member.is_lead else 0
+    if not member.is_lead:
+        return 0
+    return coding_round.proposals.filter(state=CategoryProposal.State.PROPOSED).count()
 
 
 def _unit_table(request: CoderRequest, coding_round: Round, member: Membership) -> dict[str, Any]:
@@ -167,7 +191,9 @@ def _unit_table(request: CoderRequest, coding_round: Round, member: Membership) 
         return {}
     rows = known_units(coding_round, member).select_related("unit").order_by("unit__ref")
     page = Paginator(rows, UNITS_PER_PAGE).get_page(request.GET.get("page"))
-    return {"page": page, "units": listed_round_units(coding_round, member, list(page))}
+    units = listed_round_units(coding_round, member, list(page))
+    has_strata = any(unit.stratum != "" for unit in units)
+    return {"page": page, "units": units, "has_strata": has_strata}
 
 
 @require_GET
@@ -189,9 +215,57 @@ def round_preview(request: CoderRequest, slug: str, number: int) -> HttpResponse
         "form": coding_form(unsaved, NOTHING_SAID),
         "place": place,
         "total": len(shown),
-        "maskable": MASKABLE,
     }
     return render_page(request, "labeling/round_preview.html", context)
+
+
+def round_proposals(request: CoderRequest, slug: str, number: int) -> HttpResponse:
+    """Categories that coders proposed, for a lead to settle; reconciliation opens with the last one."""
+    coding_round, lead = get_round_or_404(request.user, slug, number, role=Role.LEAD)
+    if not coding_round.is_unblinded:
+        messages.info(request, "Proposed categories are shown when the round is closed.")
+        return redirect(coding_round)
+    return _proposals_page(request, coding_round, lead)
+
+
+def _proposals_page(
+    request: CoderRequest, coding_round: Round, lead: Membership, *, status: int = 200, **extra: Any
+) -> HttpResponse:
+    proposed = list(readable_proposals(coding_round, lead).order_by("dimension__order", "name"))
+    if proposed:
+        # A proposal is an answer of its coder.
+        mark_read(coding_round, lead)
+    context = _frame(coding_round.study, lead) | {
+        "coding_round": coding_round,
+        "rows": [(each, _mappable(each)) for each in proposed],
+        **extra,
+    }
+    return render_page(request, "labeling/round_proposals.html", context, status=status)
+
+
+def _mappable(proposal: CategoryProposal) -> list[Category]:
+    """Categories of the round's version that a proposal may count as."""
+    if proposal.state != CategoryProposal.State.PROPOSED:
+        return []
+    return list(proposal.dimension.categories.filter(archived=False))
+
+
+@require_POST
+def round_proposal(request: CoderRequest, slug: str, number: int, proposal_id: UUID) -> HttpResponse:
+    coding_round, lead = get_round_or_404(request.user, slug, number, role=Role.LEAD)
+    proposal = readable_proposals(coding_round, lead).filter(pk=proposal_id).first()
+    act = request.POST.get("act", "")
+    if proposal is None or act not in get_args(Act):
+        raise Http404("There is no such proposal.")
+    try:
+        settled = resolve_proposal(
+            proposal=proposal, act=cast("Act", act), by=lead, map_to=request.POST.get("map_to", "")
+        )
+    except (StudyRuleError, InvalidInputError) as error:
+        status = 409 if isinstance(error, StudyRuleError) else 422
+        return _proposals_page(request, coding_round, lead, status=status, refusal=error)
+    messages.success(request, f"{settled.name} was {settled.get_state_display().lower()}.")
+    return redirect("labeling:round-proposals", slug, number)
 
 
 # Steps --------------------------------------------------------------------------------------------
@@ -317,6 +391,8 @@ urlpatterns: list[URLPattern] = [
     path(ROUND, round_detail, name="round-detail"),
     path(f"{ROUND}settings/", round_edit, name="round-edit"),
     path(f"{ROUND}preview/", round_preview, name="round-preview"),
+    path(f"{ROUND}proposals/", round_proposals, name="round-proposals"),
+    path(f"{ROUND}proposals/<uuid:proposal_id>/", round_proposal, name="round-proposal"),
     path(f"{ROUND}open/", round_open, name="round-open"),
     path(f"{ROUND}close/", round_close, name="round-close"),
     path(f"{ROUND}reopen/", round_reopen, name="round-reopen"),

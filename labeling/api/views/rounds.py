@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Q, QuerySet
+from django.http import Http404
 from django.urls import URLPattern, path
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -20,6 +22,7 @@ from labeling.api.serializers.rounds import (
     ProposalOutput,
     RedealInput,
     ReopenInput,
+    ResolveInput,
     RoundInput,
     RoundOutput,
     RoundPatch,
@@ -27,12 +30,12 @@ from labeling.api.serializers.rounds import (
     UnitsInput,
 )
 from labeling.errors import InvalidInputError
-from labeling.models import Membership, Role, Round, RoundUnit, Study, Unit
+from labeling.models import CategoryProposal, Membership, Role, Round, RoundUnit, Study, Unit
 from labeling.selectors.planning import preview_units
 from labeling.selectors.progress import round_progress
 from labeling.selectors.proposals import readable_proposals
 from labeling.selectors.round_units import known_units, listed_round_units
-from labeling.services import dealing, proposals, rounds
+from labeling.services import dealing, proposals, rounds, training
 from labeling.services.agreement import mark_read
 
 
@@ -127,6 +130,20 @@ class RoundDetail(ApiView):
             body["coders"] = _coders(coding_round.study, body["coders"])
         changed = rounds.update_round(coding_round=coding_round, by=lead, **body)
         return Response(round_data(changed, lead))
+
+
+class RoundReference(ApiView):
+    @extend_schema(request=OpenApiTypes.OBJECT, responses=RoundOutput)
+    def put(self, request: Request, round_id: int) -> Response:
+        """The known answers of a training round: by unit (id or ref), its annotations by dimension."""
+        coding_round, lead = get_round_by_id_or_404(self.user, round_id, role=Role.LEAD)
+        body = request.data
+        if not isinstance(body, dict) or not all(isinstance(said, dict) for said in body.values()):
+            raise InvalidInputError({"": ["Give an object: by unit, its annotations by dimension."]})
+        refs = {str(pk): ref for pk, ref in coding_round.round_units.values_list("unit__pk", "unit__ref")}
+        answers = {refs.get(unit, unit): said for unit, said in body.items()}
+        given = training.set_reference(coding_round=coding_round, answers=answers, by=lead)
+        return Response(round_data(given, lead))
 
 
 class RoundPreview(ApiView):
@@ -275,9 +292,32 @@ class ProposalList(ApiView):
         return Response(ProposalOutput(made).data, status=201)
 
 
+class ProposalResolve(ApiView):
+    @extend_schema(request=ResolveInput, responses=ProposalOutput)
+    def post(self, request: Request, proposal_id: UUID) -> Response:
+        """Accept a proposal into the draft of the codebook, map it to a category, or reject it."""
+        proposal = CategoryProposal.objects.select_related("round").filter(pk=proposal_id).first()
+        if proposal is None:
+            raise Http404("There is no such proposal.")
+        coding_round, lead = get_round_by_id_or_404(self.user, proposal.round_id, role=Role.LEAD)
+        if not readable_proposals(coding_round, lead).filter(pk=proposal.pk).exists():
+            raise Http404("There is no such proposal.")
+        resolved = proposals.resolve_proposal(
+            proposal=proposal, by=lead, **_resolution(self.read(ResolveInput))
+        )
+        return Response(ProposalOutput(resolved).data)
+
+
+def _resolution(body: dict[str, Any]) -> dict[str, Any]:
+    if body.get("map_to"):
+        return {"act": "map", "map_to": body["map_to"]}
+    return {"act": "accept" if body.get("accept") else "reject"}
+
+
 urlpatterns: list[URLPattern] = [
     path("studies/<slug:slug>/rounds/", RoundList.as_view(), name="round-list"),
     path("rounds/<int:round_id>/", RoundDetail.as_view(), name="round-detail"),
+    path("rounds/<int:round_id>/reference/", RoundReference.as_view(), name="round-reference"),
     path("rounds/<int:round_id>/preview/", RoundPreview.as_view(), name="round-preview"),
     path("rounds/<int:round_id>/open/", RoundOpen.as_view(), name="round-open"),
     path("rounds/<int:round_id>/close/", RoundClose.as_view(), name="round-close"),
@@ -290,4 +330,5 @@ urlpatterns: list[URLPattern] = [
     path("rounds/<int:round_id>/redeal/", RoundRedeal.as_view(), name="round-redeal"),
     path("rounds/<int:round_id>/progress/", RoundProgress.as_view(), name="round-progress"),
     path("rounds/<int:round_id>/proposals/", ProposalList.as_view(), name="proposal-list"),
+    path("proposals/<uuid:proposal_id>/resolve/", ProposalResolve.as_view(), name="proposal-resolve"),
 ]

@@ -410,3 +410,85 @@ def test_a_list_of_units_takes_the_same_number_of_queries_for_many(
     coding_round = make_round(study, units=12)
     with django_assert_max_num_queries(10):
         assert len(lead.get(address("round-units", coding_round)).data["results"]) == 12
+
+
+# Known answers and proposals
+
+
+def known(**more):
+    return {"symptom": ["crash"], "cause": ["logic"], "fix": ["call"]} | more
+
+
+def test_known_answers_are_given_by_id_or_ref_before_the_training_opens(lead, study):
+    coding_round = draft(study, units=2, kind="training")
+    assert lead.post(address("round-open", coding_round)).status_code == 409
+    first, second = (each.unit for each in coding_round.round_units.select_related("unit"))
+    given = lead.put(
+        address("round-reference", coding_round),
+        {str(first.pk): known(), second.ref: known(symptom=["hang"])},
+        format="json",
+    )
+    assert (given.status_code, given.data["codebook_version"]) == (200, 1)
+    assert Assignment.objects.filter(coder__kind="reference").count() == 2
+    assert lead.post(address("round-open", coding_round)).data["state"] == "open"
+    again = lead.put(address("round-reference", coding_round), {second.ref: known()}, format="json")
+    assert again.status_code == 409
+
+
+@pytest.mark.parametrize("body", [[], {"octo/spoon#0": known()}, {"octo/spoon#0": "crash"}])
+def test_known_answers_that_make_no_sense_are_refused(lead, study, body):
+    coding_round = draft(study, kind="training")
+    assert lead.put(address("round-reference", coding_round), body, format="json").status_code == 422
+    assert not Assignment.objects.exists()
+
+
+def test_known_answers_belong_to_trainings(lead, study):
+    coding_round = draft(study, units=1)
+    ref = coding_round.round_units.get().unit.ref
+    answer = lead.put(address("round-reference", coding_round), {ref: known()}, format="json")
+    assert answer.status_code == 409
+
+
+def proposed(coding_round, coder, name="Race"):
+    client_of(coder.user).post(
+        address("proposal-list", coding_round), {"dimension": "cause", "name": name}, format="json"
+    )
+    return CategoryProposal.objects.get(by=coder, name=name)
+
+
+@pytest.mark.parametrize(
+    ("body", "state"),
+    [({"accept": True}, "accepted"), ({"map_to": "config"}, "mapped"), ({"reject": True}, "rejected")],
+)
+def test_a_proposal_is_settled_once_after_the_close(lead, study, body, state):
+    coding_round = make_round(study)
+    proposal = proposed(coding_round, coding_round.coders.first())
+    path = reverse("api:proposal-resolve", args=[proposal.pk])
+    # Before the close a lead does not even learn that it is there.
+    assert lead.post(path, body).status_code == 404
+    close(coding_round, reconcile=False)
+    settled = lead.post(path, body)
+    assert (settled.status_code, settled.data["state"]) == (200, state)
+    assert settled.data["target"] == body.get("map_to")
+    assert lead.post(path, body).status_code == 409
+    coding_round.refresh_from_db()
+    assert coding_round.reconciliation_opened_at is not None
+
+
+@pytest.mark.parametrize("body", [{}, {"accept": True, "reject": True}, {"map_to": "nowhere"}])
+def test_a_proposal_is_settled_in_one_way(lead, study, body):
+    coding_round = make_round(study)
+    proposal = proposed(coding_round, coding_round.coders.first())
+    close(coding_round, reconcile=False)
+    answer = lead.post(reverse("api:proposal-resolve", args=[proposal.pk]), body)
+    assert answer.status_code == 422
+
+
+def test_only_a_lead_settles_a_proposal(study):
+    coding_round = make_round(study)
+    coder = coding_round.coders.first()
+    proposal = proposed(coding_round, coder)
+    close(coding_round, reconcile=False)
+    path = reverse("api:proposal-resolve", args=[proposal.pk])
+    assert client_of(coder.user).post(path, {"accept": True}).status_code == 403
+    assert client_of(make_user()).post(path, {"accept": True}).status_code == 404

@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from labeling.models import Assignment, Role, Round
 from labeling.services.agreement import mark_read
+from labeling.services.proposals import propose_category
 from tests.factories import (
     assignment_of,
     lead_of,
@@ -319,7 +320,7 @@ def test_a_round_with_open_disagreements_does_not_finish(lead, study):
     close(coding_round)
     answer = lead.post(address("finish", coding_round))
     assert answer.status_code == 409
-    assert "undecided" in answer.text
+    assert answer.context["refusal"].message in answer.text
 
 
 def test_an_agreed_round_is_finished(lead, study):
@@ -391,3 +392,46 @@ def test_a_round_takes_the_same_number_of_queries_for_many_units(
     coding_round = make_round(study, state=state, units=30)
     with django_assert_max_num_queries(32):
         assert lead.get(address("detail", coding_round)).status_code == 200
+
+
+# Proposed categories
+
+
+def test_proposed_categories_are_shown_after_the_close_and_settled(lead, study):
+    coding_round = make_round(study)
+    for coder, name in zip(coding_round.coders.all(), ("Race", "Time-out"), strict=True):
+        propose_category(coding_round=coding_round, by=coder, dimension="cause", name=name)
+    assert "Race" not in lead.get(address("proposals", coding_round), follow=True).text
+    close(coding_round, reconcile=False)
+    assert "2 proposed categories" in lead.get(address("detail", coding_round)).text
+    page = lead.get(address("proposals", coding_round)).text
+    assert "Race" in page
+    coding_round.refresh_from_db()
+    assert coding_round.first_unblinded_read_at is not None
+    for name, fields in (("Race", {"act": "accept"}), ("Time-out", {"act": "map", "map_to": "config"})):
+        proposal = coding_round.proposals.get(name=name)
+        path = reverse("labeling:round-proposal", args=[study.slug, coding_round.number, proposal.pk])
+        assert lead.post(path, fields).status_code == 302
+    coding_round.refresh_from_db()
+    assert coding_round.reconciliation_opened_at is not None
+    assert lead.post(path, {"act": "reject"}).status_code == 409
+    assert "Mapped to Config" in lead.get(address("proposals", coding_round)).text
+
+
+def test_a_proposal_is_settled_by_a_lead_in_a_known_way(client, lead, study):
+    coding_round = make_round(study)
+    coder = coding_round.coders.first()
+    proposal = propose_category(coding_round=coding_round, by=coder, dimension="cause", name="Race")
+    path = reverse("labeling:round-proposal", args=[study.slug, coding_round.number, proposal.pk])
+    assert lead.post(path, {"act": "accept"}).status_code == 404
+    close(coding_round, reconcile=False)
+    assert lead.post(path, {"act": "burn"}).status_code == 404
+    assert lead.post(path, {"act": "map", "map_to": "nowhere"}).status_code == 422
+    client.force_login(coder.user)
+    assert client.post(path, {"act": "accept"}).status_code == 403
+    assert client.get(address("proposals", coding_round)).status_code == 403
+
+
+def test_a_training_says_how_many_answers_are_known(lead, study):
+    coding_round = draft(study, kind="training")
+    assert "0 of 3 units have a known answer" in lead.get(address("detail", coding_round)).text
