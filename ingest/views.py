@@ -40,7 +40,8 @@ def _frame(member: Membership) -> dict[str, Any]:
 
 def import_list(request: CoderRequest, slug: str) -> HttpResponse:
     study, lead = get_study_or_404(request.user, slug, role=Role.LEAD)
-    page = Paginator(study.import_runs.order_by("-pk"), RUNS_PER_PAGE).get_page(request.GET.get("page"))
+    runs = study.import_runs.select_related("by__user").order_by("-pk")
+    page = Paginator(runs, RUNS_PER_PAGE).get_page(request.GET.get("page"))
     has_worker = worker_alive()
     rows = [progress_of(run, has_worker=has_worker) for run in page]
     context = _frame(lead) | {"page": page, "rows": rows, "stored": study.issues.count()}

@@ -197,13 +197,11 @@ class Corpus:
         if snapshot is None:
             return []
         names = DocumentNames(snapshot, frozenset(masked))
-        shown = (
-            {**document, "key": names.shown(str(document["key"]))} for document in document_view(snapshot)
-        )
-        told = [document for document in shown if names.stored(document["key"]) is not None]
+        told = [(names.shown(str(document["key"])), document) for document in document_view(snapshot)]
+        shown = [{**document, "key": name} for name, document in told if names.stored(name) is not None]
         if "repository" not in masked:
-            return told
-        return [document | {"html": without_references(document["html"] or "")} for document in told]
+            return shown
+        return [document | {"html": without_references(document["html"] or "")} for document in shown]
 
 
 def _whole(issue: Issue) -> Unit:

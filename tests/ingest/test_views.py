@@ -1,0 +1,336 @@
+from datetime import timedelta
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+from django.utils import timezone
+
+from ingest.models import ImportRun
+from labeling.models import Heartbeat, Role
+from labeling.services.corpus import current_rules
+from tests.factories import lead_of, make_member, make_study, make_user
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+GITHUB = {"kind": "repositories", "repositories": "octo/spoon", "state": "closed"}
+QUERY = {
+    "repositories": ["octo/spoon"],
+    "issues": [],
+    "search": "",
+    "state": "closed",
+    "created_from": "2024-01-01",
+    "created_to": None,
+    "unit_kinds": ["issue"],
+    "api_base": "https://api.github.com",
+}
+TABLE = "url,headline,text\nhttps://github.com/octo/spoon/issues/1,Hang,It hangs.\n"
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def lead(client, study):
+    lead = lead_of(study)
+    client.force_login(lead.user)
+    return lead
+
+
+@pytest.fixture(autouse=True)
+def uploads(settings, tmp_path):
+    settings.INTERCODER_DATA = tmp_path
+    return tmp_path / "uploads"
+
+
+def address(name, study, *more):
+    return reverse(f"ingest:{name}", args=[study.slug, *more])
+
+
+def make_run(study, **fields):
+    row = {"source": "github", "query": QUERY, "state": "queued", "by": lead_of(study)} | fields
+    return ImportRun.objects.create(study=study, **row)
+
+
+def upload(name, content):
+    return {"file": SimpleUploadedFile(name, content.encode())}
+
+
+# Who may
+
+
+def urls_of(study):
+    run = make_run(study)
+    pages = [address(name, study) for name in ("import-list", "import-create", "import-mapping")]
+    pages.append(address("import-detail", study, run.pk))
+    acts = [address(f"import-{act}", study, run.pk) for act in ("pause", "resume", "cancel", "retry")]
+    return pages, [*acts, address("import-create", study), address("import-upload", study)]
+
+
+@pytest.mark.parametrize("role", [Role.CODER, Role.ADJUDICATOR, Role.OBSERVER])
+def test_imports_are_the_leads_business(client, study, role):
+    pages, acts = urls_of(study)
+    client.force_login(make_member(study, role=role).user)
+    assert {client.get(url).status_code for url in pages} == {403}
+    assert {client.post(url).status_code for url in acts} == {403}
+    assert ImportRun.objects.get().state == "queued"
+
+
+def test_an_outsider_hears_of_nothing(client, study):
+    pages, acts = urls_of(study)
+    client.force_login(make_user())
+    assert {client.get(url).status_code for url in pages} == {404}
+    assert {client.post(url).status_code for url in acts} == {404}
+
+
+def test_an_import_of_another_study_is_not_found(client, study, lead):
+    other = make_run(make_study())
+    assert client.get(address("import-detail", study, other.pk)).status_code == 404
+    assert client.post(address("import-cancel", study, other.pk)).status_code == 404
+
+
+def test_acts_need_a_post(client, study, lead):
+    _, acts = urls_of(study)
+    assert {client.get(url).status_code for url in acts if not url.endswith("new/")} == {405}
+
+
+def test_a_list_costs_the_same_for_one_import_and_for_ten(client, study, lead, django_assert_num_queries):
+    make_run(study)
+    client.get(address("import-list", study))
+    with django_assert_num_queries(8):
+        client.get(address("import-list", study))
+    for _ in range(9):
+        make_run(study)
+    with django_assert_num_queries(8):
+        client.get(address("import-list", study))
+
+
+# From GitHub
+
+
+def test_an_import_is_asked_for_with_its_rules(client, study, lead):
+    body = GITHUB | {
+        "repositories": "octo/spoon\nhttps://github.com/octo/fork\n",
+        "created_from": "2024-01-01",
+        "github_labels": "bug, crash",
+        "with_fix": "on",
+    }
+    answer = client.post(address("import-create", study), body)
+    run = ImportRun.objects.get()
+    assert answer["Location"] == address("import-detail", study, run.pk)
+    assert run.query["repositories"] == ["octo/spoon", "octo/fork"]
+    assert (run.query["state"], run.query["created_from"]) == ("closed", "2024-01-01")
+    assert [(rule.field, rule.value) for rule in current_rules(study)] == [
+        ("github_labels", ["bug", "crash"]),
+        ("has_fix", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "asked"),
+    [
+        ({"kind": "issues", "issues": "https://github.com/octo/spoon/issues/7"}, "issues"),
+        ({"kind": "search", "search": "org:octo hang in:title"}, "search"),
+    ],
+)
+def test_only_what_the_choice_names_is_asked_for(client, study, lead, body, asked):
+    client.post(address("import-create", study), GITHUB | body)
+    query = ImportRun.objects.get().query
+    assert query[asked]
+    assert not query["repositories"]
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "sentence"),
+    [
+        ({"repositories": ""}, "repositories", "Name at least one repository."),
+        ({"repositories": "fathomgrid"}, "repositories", "owner/name"),
+        ({"kind": "issues", "issues": "octo/spoon"}, "issues", "no address of an issue"),
+        ({"kind": "issues"}, "issues", "Give at least one address."),
+        ({"kind": "search"}, "search", "Say what to search for."),
+        ({"state": "half"}, "state", "valid choice"),
+        ({"created_from": "2024-02-01", "created_to": "2024-01-01"}, "created_to", "before the first"),
+    ],
+)
+def test_a_mistake_is_said_at_its_field_and_nothing_is_asked(client, study, lead, change, field, sentence):
+    answer = client.post(address("import-create", study), GITHUB | change)
+    assert answer.status_code == 422
+    assert sentence in " ".join(answer.context["form"].errors[field])
+    assert not ImportRun.objects.exists()
+
+
+def test_the_server_is_a_choice_where_the_installation_allows_several(client, study, lead, settings):
+    assert "api_base" not in client.get(address("import-create", study)).context["form"].fields
+    settings.GITHUB_API_URLS = ["https://api.github.com", "https://git.example.org/api/v3"]
+    body = GITHUB | {"api_base": "https://git.example.org/api/v3"}
+    client.post(address("import-create", study), body)
+    assert ImportRun.objects.get().query["api_base"] == "https://git.example.org/api/v3"
+
+
+def test_the_page_says_when_no_token_is_stored(client, study, lead, settings):
+    assert "No GitHub token is stored" in client.get(address("import-create", study)).content.decode()
+    settings.GITHUB_TOKEN = "ghp_x"
+    page = client.get(address("import-create", study)).content.decode()
+    assert "No GitHub token is stored" not in page
+    assert "ghp_x" not in page
+
+
+# From a file
+
+
+def test_a_table_is_checked_column_by_column_before_it_is_imported(client, study, lead):
+    answer = client.post(address("import-upload", study), upload("bugs.csv", TABLE))
+    assert not ImportRun.objects.exists()
+    url = answer["Location"]
+    page = client.get(url)
+    form = page.context["form"]
+    assert [bound.value() for bound in form] == ["url", "", "body"]
+    assert "It hangs." in page.content.decode()
+    body = {"column0": "url", "column1": "title", "column2": "body"}
+    answer = client.post(url, body)
+    run = ImportRun.objects.get()
+    assert answer["Location"] == address("import-detail", study, run.pk)
+    assert run.query["mapping"] == {"url": "url", "headline": "title", "text": "body"}
+    assert run.query["name"] == "bugs.csv"
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ({"column0": "url"}, "the title or with the text"),
+        ({"column0": "title", "column1": "title"}, "Two columns become the same: Title"),
+        ({"column0": "colour", "column1": "title"}, "valid choice"),
+    ],
+)
+def test_columns_that_make_no_issue_are_refused(client, study, lead, body, sentence):
+    url = client.post(address("import-upload", study), upload("bugs.csv", TABLE))["Location"]
+    answer = client.post(url, body)
+    assert answer.status_code == 422
+    assert sentence in answer.content.decode()
+    assert not ImportRun.objects.exists()
+
+
+def test_objects_are_imported_at_once(client, study, lead):
+    lines = '{"number": 1, "title": "Hang", "body": "It hangs."}\n{"number": 2, "title": "b", "body": "c"}\n'
+    client.post(address("import-upload", study), upload("bugs.jsonl", lines))
+    run = ImportRun.objects.get()
+    assert (run.source, run.query["format"]) == ("file", "jsonl")
+
+
+@pytest.mark.parametrize(
+    ("files", "sentence"),
+    [
+        ({}, "This field is required."),
+        (upload("empty.csv", ""), "empty"),
+        (upload("blank.csv", " \n"), "The file is empty."),
+        (upload("paper.pdf", "%PDF-1.7"), "cannot be read"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_and_not_kept(client, study, lead, uploads, files, sentence):
+    for file in files.values():
+        file.seek(0)
+    answer = client.post(address("import-upload", study), files)
+    assert answer.status_code == 422
+    assert sentence in " ".join(answer.context["file_form"].errors["file"])
+    assert not uploads.exists() or not list(uploads.iterdir())
+
+
+def test_an_address_of_an_upload_serves_one_study_only(client, study, lead):
+    url = client.post(address("import-upload", study), upload("bugs.csv", TABLE))["Location"]
+    other = make_study(lead=lead.user)
+    foreign = address("import-mapping", other) + "?" + url.partition("?")[2]
+    assert client.get(foreign).status_code == 404
+    assert client.get(url[:-2]).status_code == 404
+    assert client.get(address("import-mapping", study)).status_code == 404
+
+
+# Watching
+
+
+def test_a_running_import_is_asked_about_every_two_seconds(client, study, lead):
+    Heartbeat.objects.create(worker="w", at=timezone.now())
+    run = make_run(
+        study, state="running", fetched=3408, total=5090, requests=41, problems=["octo/x is gone."]
+    )
+    url = address("import-detail", study, run.pk)
+    part = client.get(url, headers=HTMX).content.decode()
+    for told in ("every 2s", "3,408", "5,090", "41", "octo/x gone.", "1 problem"):
+        assert told in part, told
+    assert "<html" not in part
+    assert "No worker is running" not in part
+    assert "<html" in client.get(url).content.decode()
+
+
+@pytest.mark.parametrize("state", ["done", "failed", "paused", "cancelled"])
+def test_an_import_at_rest_is_not_asked_about(client, study, lead, state):
+    run = make_run(study, state=state)
+    page = client.get(address("import-detail", study, run.pk), headers=HTMX).content.decode()
+    assert "every 2s" not in page
+    assert "No worker is running" not in page
+
+
+def test_a_waiting_import_says_why_and_counts_down(client, study, lead):
+    Heartbeat.objects.create(worker="w", at=timezone.now())
+    until = timezone.now() + timedelta(minutes=12, seconds=41, milliseconds=900)
+    run = make_run(study, state="waiting", waiting_until=until, progress={"reason": "GitHub asks to wait."})
+    page = client.get(address("import-detail", study, run.pk)).content.decode()
+    assert "GitHub asks to wait." in page
+    assert "12:41 left" in page or "12:40 left" in page
+
+
+def test_without_a_worker_the_page_says_what_to_do(client, study, lead):
+    run = make_run(study)
+    page = client.get(address("import-detail", study, run.pk)).content.decode()
+    assert "No worker is running" in page
+    assert "manage.py start" in page
+
+
+# Stopping and going on
+
+
+@pytest.mark.parametrize(
+    ("act", "before", "after"),
+    [
+        ("pause", "running", "paused"),
+        ("cancel", "waiting", "cancelled"),
+        ("resume", "paused", "queued"),
+        ("retry", "failed", "queued"),
+        ("retry", "cancelled", "queued"),
+    ],
+)
+def test_an_import_is_stopped_and_goes_on(client, study, lead, act, before, after):
+    run = make_run(study, state=before, error="GitHub refuses the token.", checkpoint={"at": 3})
+    answer = client.post(address(f"import-{act}", study, run.pk))
+    assert answer["Location"] == address("import-detail", study, run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.checkpoint) == (after, {"at": 3})
+
+
+@pytest.mark.parametrize(
+    ("act", "state"), [("pause", "done"), ("resume", "running"), ("cancel", "failed"), ("retry", "running")]
+)
+def test_an_act_out_of_turn_changes_nothing_and_says_so(client, study, lead, act, state):
+    run = make_run(study, state=state)
+    page = client.post(address(f"import-{act}", study, run.pk), follow=True).content.decode()
+    assert 'role="alert"' in page
+    run.refresh_from_db()
+    assert run.state == state
+    assert ImportRun.objects.count() == 1
+
+
+def test_a_failed_import_says_why_and_offers_to_run_again(client, study, lead):
+    run = make_run(study, state="failed", error="GitHub refuses the token.")
+    page = client.get(address("import-detail", study, run.pk)).content.decode()
+    assert "GitHub refuses the token." in page
+    assert "without duplicates" in page
+    assert address("import-retry", study, run.pk) in page
+
+
+def test_a_finished_import_is_followed_by_one_that_asks_the_same(client, study, lead):
+    run = make_run(study, state="done", checkpoint={"seen": {"octo/spoon": "2024"}})
+    client.post(address("import-retry", study, run.pk))
+    later = ImportRun.objects.exclude(pk=run.pk).get()
+    assert later.query == run.query
+    assert later.state == "queued"
+    assert later.checkpoint == {"seen": {"octo/spoon": "2024"}}
