@@ -9,7 +9,7 @@ evidence quotes the text character by character.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -40,10 +40,18 @@ def normalise_issue(record: IssueRecord) -> tuple[IssueRecord, tuple[str, ...]]:
     clean = replace(
         _with_known_author(clean),
         title=_WHITE.sub(" ", clean.title).strip(),
-        comments=tuple(_with_known_author(comment) for comment in clean.comments),
+        url=_web_address(clean.url),
+        comments=tuple(_with_known_author(comment) for comment in _told_apart(clean.comments)),
+        fixes=tuple(replace(fix, url=_web_address(fix.url)) for fix in clean.fixes),
         github_labels=tuple(sorted(set(clean.github_labels))),
     )
     return clean, found.sentences()
+
+
+def cleaned(record: IssueRecord) -> IssueRecord:
+    """Return the normalised record with what was altered among its notes."""
+    clean, notes = normalise_issue(record)
+    return replace(clean, notes=(*clean.notes, *notes))
 
 
 @dataclass(slots=True)
@@ -82,6 +90,22 @@ def _clean(value: Any, found: _Findings) -> Any:
     if isinstance(value, datetime):
         return value.astimezone(UTC)
     return value
+
+
+def _web_address(url: str | None) -> str | None:
+    """Keep an address a browser may open; a file could bring anything else to be clicked on."""
+    return url if url and url.lower().startswith(("https://", "http://")) else None
+
+
+def _told_apart(comments: Sequence[CommentRecord]) -> list[CommentRecord]:
+    """Give comments without an id, or with one that another has, their place as id: texts hang on it."""
+    taken: set[str] = set()
+    apart = []
+    for place, comment in enumerate(comments, start=1):
+        own = comment if comment.id and comment.id not in taken else replace(comment, id=f"place-{place}")
+        taken.add(own.id)
+        apart.append(own)
+    return apart
 
 
 def _with_known_author(record: R) -> R:

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from ingest.models import ImportRun
+from ingest.normalise import clean_text
 from ingest.sources.base import SourceError, SourceQuery
 from ingest.sources.files import guess_format
 from ingest.sources.github.addresses import read_issue, read_repository
@@ -73,7 +74,7 @@ def keep_upload(file: IO[bytes], name: str, *, mapping: Mapping[str, str] | None
     except SourceError as error:
         path.unlink()
         raise InvalidInputError({"file": [error.sentence]}) from error
-    return {"file": path.name, "name": name, "format": told, "mapping": dict(mapping or {})}
+    return {"file": path.name, "name": clean_text(name), "format": told, "mapping": dict(mapping or {})}
 
 
 def path_of(run: ImportRun) -> Path:
@@ -132,7 +133,7 @@ def _github_query(study: Study, told: Mapping[str, Any]) -> tuple[dict[str, Any]
         errors["api_base"] = [f"Choose one of {', '.join(settings.GITHUB_API_URLS)}."]
     repositories = _cleaned(told, "repositories", read_repository, errors)
     issues = _cleaned(told, "issues", _checked_address, errors)
-    search = str(told.get("search") or "").strip()
+    search = clean_text(str(told.get("search") or "")).strip()
     if bool(told.get("issues")) == bool(told.get("repositories") or search):
         errors.setdefault("repositories", ["Give repositories, or a search, or addresses of issues."])
     created = told.get("created") or {}

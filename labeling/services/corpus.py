@@ -1,9 +1,8 @@
 """Which issues are eligible: the study's ordered rules, then what a lead decided by hand, then duplicates."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -22,20 +21,27 @@ from labeling.models import (
     Study,
 )
 from labeling.services.events import record
+from labeling.services.rules import FIELDS, Facts, Rule, clean_rule, passes
 
+__all__ = [
+    "FIELDS",
+    "FunnelStep",
+    "Rule",
+    "apply_rules",
+    "current_rules",
+    "current_version",
+    "funnel",
+    "mark_duplicates",
+    "override",
+    "set_rules",
+    "source_total",
+]
+
+#: Stands for a version without any rule.
+NO_RULES = "none"
 BATCH = 500
 DUPLICATE = "Duplicate of another issue"
 BY_HAND = "Left out by hand"
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One line of the list: ``field`` ``op`` ``value``, and how the funnel prints it."""
-
-    field: str
-    op: str
-    value: Any
-    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,36 +54,9 @@ class FunnelStep:
     removed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """What rules may ask about one issue. None: the source did not deliver it."""
-
-    issue: Issue
-    body: str
-    carries: Collection[str] = field(default=())
-
-    def of(self, name: str) -> Any:
-        """Return a value of the newest snapshot, None without one."""
-        latest = self.issue.latest
-        return getattr(latest, name) if latest is not None else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """What a rule can say about one thing: its operators, its values, and how it is tested."""
-
-    label: str
-    ops: Mapping[str, str]
-    clean: Callable[[Any], Any]
-    test: Callable[[_Facts, str, Any], bool]
-
-    def words(self, op: str, value: Any) -> str:
-        return self.ops[op].format(label=self.label, value=_said(value))
-
-
 def set_rules(*, study: Study, rules: Iterable[Rule | Mapping[str, Any]], by: Membership | None) -> int:
     """Write a new version of the list and apply it. Nothing is fetched again. Return the version."""
-    cleaned = [_clean(place, rule) for place, rule in enumerate(rules)]
+    cleaned = [clean_rule(place, rule) for place, rule in enumerate(rules)]
     texts = [rule.text for rule in cleaned]
     if len(set(texts)) < len(texts):
         raise InvalidInputError({"rules": ["Two rules say the same. Take one of them out."]})
@@ -126,11 +105,7 @@ def apply_rules(*, study: Study, issue_ids: Collection[int] | None = None) -> in
         bodies = _bodies(batch) if needs_body else {}
         moved = []
         for issue in batch:
-            latest = issue.latest
-            facts = _Facts(
-                issue, bodies.get(issue.latest_id or 0, ""), latest.carries if latest is not None else ()
-            )
-            verdict = _judge(facts, rules)
+            verdict = _judge(Facts(issue, bodies.get(issue.latest_id or 0, "")), rules)
             if verdict != (issue.eligible, issue.because):
                 issue.eligible, issue.because = verdict
                 moved.append(issue)
@@ -239,12 +214,12 @@ def _later_steps(study: Study) -> list[FunnelStep]:
     ]
 
 
-def _judge(facts: _Facts, rules: Sequence[Rule]) -> tuple[bool, str]:
+def _judge(facts: Facts, rules: Sequence[Rule]) -> tuple[bool, str]:
     """Whether an issue is eligible, and the first thing that took it out.
 
     ``because`` keeps the rule also where a lead included the issue by hand, so that the funnel adds up.
     """
-    failed = next((rule.text for rule in rules if not _passes(facts, rule)), "")
+    failed = next((rule.text for rule in rules if not passes(facts, rule)), "")
     if facts.issue.override is True:
         return True, failed
     if failed:
@@ -254,10 +229,6 @@ def _judge(facts: _Facts, rules: Sequence[Rule]) -> tuple[bool, str]:
     if facts.issue.duplicate_of_id is not None:
         return False, DUPLICATE
     return True, ""
-
-
-def _passes(facts: _Facts, rule: Rule) -> bool:
-    return FIELDS[rule.field].test(facts, rule.op, rule.value)
 
 
 def _batches(rows: "QuerySet[Issue]") -> Iterator[list[Issue]]:
@@ -279,142 +250,3 @@ def _write_empty_version(study: Study, version: int) -> None:
     CorpusRule.objects.create(
         study=study, version=version, position=0, field=NO_RULES, op="", value="", text="No rules"
     )
-
-
-#: Stands for a version without any rule.
-NO_RULES = "none"
-
-
-def _clean(place: int, told: Rule | Mapping[str, Any]) -> Rule:
-    if isinstance(told, Rule):
-        rule = told
-    else:
-        rule = Rule(told.get("field", ""), told.get("op", ""), told.get("value"), told.get("text", ""))
-    where = f"rules.{place}"
-    known = FIELDS.get(rule.field)
-    if known is None:
-        raise InvalidInputError(
-            {where: [f"There is no field {rule.field!r}. Choose one of {', '.join(FIELDS)}."]}
-        )
-    if rule.op not in known.ops:
-        raise InvalidInputError({where: [f"{known.label}: choose one of {', '.join(known.ops)}."]})
-    try:
-        value = known.clean(rule.value)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError({where: [f"{known.label}: {error}."]}) from error
-    return Rule(rule.field, rule.op, value, rule.text.strip() or known.words(rule.op, value))
-
-
-def _words_of(told: Any) -> list[str]:
-    values = [told] if isinstance(told, str) else list(told or ())
-    cleaned = [str(value).strip() for value in values if str(value).strip()]
-    if not cleaned:
-        raise ValueError("name at least one value")
-    return cleaned
-
-
-def _day_of(told: Any) -> str:
-    try:
-        return date.fromisoformat(str(told)).isoformat()
-    except ValueError:
-        raise ValueError("write the day as 2024-01-31") from None
-
-
-def _truth_of(told: Any) -> bool:
-    if not isinstance(told, bool):
-        raise ValueError("choose true or false")
-    return told
-
-
-def _said(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return " or ".join(value) if isinstance(value, list) else str(value)
-
-
-def _among(read: Callable[[_Facts], str | None]) -> Callable[[_Facts, str, Any], bool]:
-    """Test a single value against a list, without regard to case."""
-
-    def test(facts: _Facts, op: str, values: Any) -> bool:
-        told = (read(facts) or "").casefold()
-        return (told in {value.casefold() for value in values}) == (op == "is")
-
-    return test
-
-
-def _labels(facts: _Facts, op: str, values: Any) -> bool:
-    there = {str(label).casefold() for label in facts.of("github_labels") or ()}
-    asked = {value.casefold() for value in values}
-    if op == "all":
-        return asked <= there
-    return bool(asked & there) == (op == "any")
-
-
-def _contains(read: Callable[[_Facts], str]) -> Callable[[_Facts, str, Any], bool]:
-    def test(facts: _Facts, op: str, values: Any) -> bool:
-        text = read(facts).casefold()
-        return any(value.casefold() in text for value in values) == (op == "contains")
-
-    return test
-
-
-def _on_day(name: str) -> Callable[[_Facts, str, Any], bool]:
-    """Test a time against a UTC day; an issue without the time fails."""
-
-    def test(facts: _Facts, op: str, value: Any) -> bool:
-        at: datetime | None = facts.of(name)
-        if at is None:
-            return False
-        day = at.astimezone(UTC).date().isoformat()
-        return bool(day >= value if op == "from" else day <= value)
-
-    return test
-
-
-def _title(facts: _Facts) -> str:
-    return facts.of("title") or ""
-
-
-_CHOICE = {"is": "{label} is {value}", "is_not": "{label} is not {value}"}
-_TEXT = {"contains": "{label} contains {value}", "contains_not": "{label} does not contain {value}"}
-_DAYS = {"from": "{label} on or after {value}", "to": "{label} on or before {value}"}
-
-FIELDS: dict[str, _Field] = {
-    "state": _Field("State", _CHOICE, _words_of, _among(lambda facts: facts.of("state"))),
-    "state_reason": _Field(
-        "Reason of closing", _CHOICE, _words_of, _among(lambda facts: facts.of("state_reason"))
-    ),
-    "has_fix": _Field(
-        "Has a merged fix",
-        {"is": "{label}: {value}"},
-        _truth_of,
-        lambda facts, op, value: bool(facts.of("has_merged_fix")) == value,
-    ),
-    "github_labels": _Field(
-        "GitHub labels",
-        {
-            "any": "{label}: any of {value}",
-            "all": "{label}: all of {value}",
-            "none": "{label}: none of {value}",
-        },
-        _words_of,
-        _labels,
-    ),
-    "opened_at": _Field("Created", _DAYS, _day_of, _on_day("opened_at")),
-    "closed_at": _Field("Closed", _DAYS, _day_of, _on_day("closed_at")),
-    "updated_at": _Field("Updated", _DAYS, _day_of, _on_day("updated_at")),
-    "author_kind": _Field("Author", _CHOICE, _words_of, _among(lambda facts: facts.of("author_kind"))),
-    "repository": _Field("Repository", _CHOICE, _words_of, _among(lambda facts: facts.issue.repository)),
-    "kind": _Field("Kind", _CHOICE, _words_of, _among(lambda facts: facts.issue.kind)),
-    "title": _Field("Title", _TEXT, _words_of, _contains(_title)),
-    "body": _Field("Description", _TEXT, _words_of, _contains(lambda facts: facts.body)),
-    "text": _Field("Title or description", _TEXT, _words_of, _contains(lambda f: f"{_title(f)}\n{f.body}")),
-    "is_duplicate": _Field(
-        "Is a duplicate",
-        {"is": "{label}: {value}"},
-        _truth_of,
-        lambda facts, op, value: (
-            (facts.issue.duplicate_of_id is not None or facts.of("state_reason") == "duplicate") == value
-        ),
-    ),
-}

@@ -207,13 +207,16 @@ def test_gh_output_without_an_address_has_no_key_of_github(write):
     assert record.key.startswith("file:")
 
 
-@pytest.mark.parametrize("shape", ["array", "object", "wrapped", "lines", "objects in a row"])
+@pytest.mark.parametrize(
+    "shape", ["array", "object", "wrapped", "wrapped in a line", "lines", "objects in a row"]
+)
 def test_rest_dumps_come_in_many_shapes(write, shape):
     other = {**REST, "number": 8, "html_url": "https://github.com/acme/train/issues/8"}
     text = {
         "array": json.dumps([REST, other], indent=1),
         "object": json.dumps(REST, indent=1),
         "wrapped": json.dumps({"total_count": 2, "items": [REST, other]}, indent=1),
+        "wrapped in a line": json.dumps({"items": [REST, other]}),
         "lines": f"{json.dumps(REST)}\n{json.dumps(other)}\n",
         "objects in a row": json.dumps(REST, indent=4) + "\n" + json.dumps(other, indent=4),
     }[shape]

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from ingest import pipeline
+from ingest import leases, pipeline
 from ingest.models import ImportRun
 from ingest.pipeline import run_import
 from ingest.services import cancel, pause, resume, start_import
@@ -219,7 +219,7 @@ def test_a_limit_is_stored_and_the_import_goes_on_after_it(start, study, github)
 def test_an_outage_is_waited_out_and_fails_in_the_end(start, study, github):
     github.fail("/repos/acme/train?", status=503, times=10_000)
     run = start()
-    for _ in range(pipeline.RETRIES):
+    for _ in range(leases.RETRIES):
         ImportRun.objects.filter(pk=run.pk).update(waiting_until=timezone.now())
         told = run_import(run.pk)
 

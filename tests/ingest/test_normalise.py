@@ -91,6 +91,26 @@ def test_a_title_is_one_line():
     assert clean.title == "two lines"
 
 
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "", None])
+def test_only_addresses_of_the_web_are_kept(url):
+    told = replace(RECORD, url=url, fixes=(replace(FIX, url=url),))
+
+    clean, _ = normalise_issue(told)
+
+    assert clean.url is None
+    assert clean.fixes[0].url is None
+    kept, _ = normalise_issue(replace(told, url="https://github.com/acme/train/issues/7"))
+    assert kept.url == "https://github.com/acme/train/issues/7"
+
+
+def test_comments_without_an_id_of_their_own_keep_their_texts_apart():
+    told = (CommentRecord(id="", body="a"), CommentRecord(id="5", body="b"), CommentRecord(id="5", body="c"))
+
+    clean, _ = normalise_issue(replace(RECORD, comments=told))
+
+    assert [comment.id for comment in clean.comments] == ["place-1", "5", "place-3"]
+
+
 @pytest.mark.parametrize(
     ("author", "kind", "expected"),
     [

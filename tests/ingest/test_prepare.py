@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from ingest import pipeline
+from ingest import diffs, leases
 from ingest.pipeline import fetch_fix, prepare_sample, run_import
 from ingest.services import start_import
 from labeling.models import Job, Sample, SnapshotDocument
@@ -90,7 +90,7 @@ def test_an_import_after_the_pin_does_not_take_the_diffs_away(study, sample, git
 
 def test_preparing_goes_on_where_a_worker_was_killed(sample, github, monkeypatch):
     job = job_of(sample)
-    real, calls = pipeline.fetch_patches, []
+    real, calls = diffs.fetch_patches, []
 
     def kill_the_second(fix, **access):
         calls.append(fix.key)
@@ -98,7 +98,7 @@ def test_preparing_goes_on_where_a_worker_was_killed(sample, github, monkeypatch
             raise Killed
         return real(fix, **access)
 
-    monkeypatch.setattr(pipeline, "fetch_patches", kill_the_second)
+    monkeypatch.setattr(diffs, "fetch_patches", kill_the_second)
     with pytest.raises(Killed):
         prepare_sample(job.pk)
     Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
@@ -138,7 +138,7 @@ def test_a_diff_that_cannot_be_had_is_named(sample, github):
 def test_a_source_that_stays_away_does_not_hold_the_sample_up_for_ever(sample, github):
     github.fail("/repos/acme/train", status=503, times=100_000)
     job = job_of(sample)
-    for _ in range(pipeline.RETRIES):
+    for _ in range(leases.RETRIES):
         assert Job.objects.get(pk=job.pk).state in (Job.State.QUEUED, Job.State.WAITING)
         Job.objects.filter(pk=job.pk).update(waiting_until=timezone.now())
         prepare_sample(job.pk)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import zipfile
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Literal
 
@@ -16,6 +17,8 @@ DELIMITERS = (",", "\t", ";", "|")
 SAMPLE = 64 * 1024
 #: A line of JSON lines, and a cell of a table, may be so long.
 LONGEST = 64 * 1024**2
+#: What may come out of a zip, or of an XLSX, which is one.
+LARGEST_CONTENT = 8 * 1024**3
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -42,14 +45,21 @@ def guess_format(path: Path) -> Format:
     if text.startswith("["):
         return "json"
     if text.startswith("{"):
-        return "jsonl" if _is_one_object(text) else "json"
+        return "jsonl" if _is_lines(text) else "json"
     if "\x00" in text:
         raise SourceError("This is no text file. Save it as CSV, XLSX, JSON or JSON lines.", permanent=True)
     return "tsv" if guess_delimiter(text.partition("\n")[0]) == "\t" else "csv"
 
 
 def guess_encoding(path: Path) -> str:
-    """UTF-8, UTF-16, or cp1252, which older spreadsheets on Windows write. Reads the file once."""
+    """UTF-8, UTF-16, or cp1252, which older spreadsheets on Windows write."""
+    about = path.stat()
+    return _encoding(path, about.st_size, about.st_mtime_ns)
+
+
+@lru_cache(maxsize=32)
+def _encoding(path: Path, size: int, changed: int) -> str:
+    """Read the whole file, so once for each state of it: a file of a gigabyte takes seconds."""
     with path.open("rb") as file:
         start = file.read(1024)
         for mark, name in _MARKS:
@@ -77,16 +87,17 @@ def _is_utf8(file: IO[bytes]) -> bool:
     return True
 
 
-def _is_one_object(text: str) -> bool:
-    """Whether the first line holds a whole object, and so does each of the others."""
-    first = text.partition("\n")[0].rstrip()
-    # A line longer than the sample is one object: no program indents that way.
-    return len(first) == len(text.rstrip()) > SAMPLE // 2 or (first.endswith("}") and len(first) > 1)
+def _is_lines(text: str) -> bool:
+    """Whether each line holds a whole object: no program that indents ends its first line with a brace."""
+    first, line_end, _ = text.partition("\n")
+    return not line_end or first.rstrip().endswith("}")
 
 
 def _inside_zip(path: Path) -> Format:
     try:
         with zipfile.ZipFile(path) as archive:
+            if sum(each.file_size for each in archive.infolist()) > LARGEST_CONTENT:
+                raise SourceError("The file holds too much. Split it into smaller ones.", permanent=True)
             return "xlsx" if "xl/workbook.xml" in archive.namelist() else "zip"
     except zipfile.BadZipFile as error:
         raise SourceError("The zip is damaged. Make it again.", permanent=True) from error

@@ -21,9 +21,8 @@ from ingest.sources.files.rows import Rejected
 
 Told = Mapping[str, Any] | Rejected
 
-#: Limits of a zip: names in it, and what comes out of it.
+#: So many files may be in a zip.
 MOST_MEMBERS = 10_000
-LARGEST_CONTENT = 8 * 1024**3
 #: Lists under these keys hold the issues of a JSON object that wraps them.
 _WRAPPERS = ("issues", "items", "results", "nodes")
 
@@ -106,15 +105,20 @@ def _lines(path: Path) -> Iterator[Told]:
     number = 0
     with path.open(encoding=guess_encoding(path)) as file:
         while line := file.readline(LONGEST):
-            if not line.strip():
-                continue
-            number += 1
-            try:
-                told = json.loads(line)
-            except ValueError:
-                yield Rejected(number, "it is no JSON.")
-                continue
-            yield told if isinstance(told, dict) else Rejected(number, "it is no object.")
+            if len(line) == LONGEST:
+                raise SourceError("A line is longer than 64 MB. Write one issue a line.", permanent=True)
+            if line.strip():
+                for told in _unwrapped(_parsed(line)):
+                    number += 1
+                    yield told if isinstance(told, dict) else Rejected(number, "it is no JSON object.")
+
+
+def _parsed(line: str) -> Any:
+    """Return what a line says, None if it is no JSON."""
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None
 
 
 def _objects(path: Path) -> Iterator[Told]:
@@ -135,7 +139,7 @@ def _json_values(file: IO[bytes]) -> Iterator[Told]:
         for value in ijson.items(stream, prefix, multiple_values=True, use_float=True):
             for told in _unwrapped(value):
                 number += 1
-                yield told if isinstance(told, dict) else Rejected(number, "it is no object.")
+                yield told if isinstance(told, dict) else Rejected(number, "it is no JSON object.")
     except (ijson.JSONError, UnicodeError) as error:
         reason = f"The JSON breaks off after {number} issues. Is the file complete?"
         raise SourceError(reason, permanent=True) from error
@@ -158,8 +162,8 @@ def _zip(path: Path) -> Iterator[Told]:
         members = [each for each in members if not each.filename.startswith("__MACOSX/")]
         if not members:
             raise SourceError("The zip holds no .json or .jsonl file.", permanent=True)
-        if len(members) > MOST_MEMBERS or sum(each.file_size for each in members) > LARGEST_CONTENT:
-            raise SourceError("The zip holds too much. Split it into smaller ones.", permanent=True)
+        if len(members) > MOST_MEMBERS:
+            raise SourceError("The zip holds too many files. Split it into smaller ones.", permanent=True)
         readers = (_member(archive, each) for each in sorted(members, key=lambda each: each.filename))
         yield from chain.from_iterable(readers)
 

@@ -7,16 +7,15 @@ from typing import Any
 
 from ingest.sources.base import SourceError
 from ingest.sources.github.client import Client, NotThereError, OverloadedError
-from ingest.sources.github.graphql_records import (
+from ingest.sources.github.graphql_queries import (
     COUNT_QUERY,
     ISSUES_QUERY,
     MORE_COMMENTS_QUERY,
     MORE_ISSUE_EVENTS_QUERY,
     MORE_PULL_EVENTS_QUERY,
     OLDER_ISSUES_QUERY,
-    Node,
-    issue_of_node,
 )
+from ingest.sources.github.graphql_records import Node, issue_of_node
 from ingest.sources.github.rest import RestReader, Row
 from labeling.records import IssueRecord, UnitKind
 

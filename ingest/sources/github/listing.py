@@ -45,7 +45,7 @@ def follow_repository(
     while True:
         try:
             for page in _list(client, repository, seen):
-                wanted = [repository.own(row) for row in page if _is_wanted(row, kind, query)]
+                wanted = [repository.own(row) for row in page if _is_wanted(row, kind, query, seen)]
                 for start in range(0, max(len(wanted), 1), batch):
                     rows = wanted[start : start + batch]
                     last = page if start + batch >= len(wanted) else rows
@@ -74,10 +74,11 @@ def _list(client: Client, repository: Repository, seen: str | None) -> Iterator[
         yield page
 
 
-def _is_wanted(row: Row, kind: UnitKind, query: SourceQuery) -> bool:
-    """Whether a row is worth completing, by what the list says of it."""
+def _is_wanted(row: Row, kind: UnitKind, query: SourceQuery, seen: str | None) -> bool:
+    """Whether a row is worth completing, by what the list says of it and where we went on from."""
     record = issue_of(row)
-    return record.kind == kind and query.wants(record)
+    is_new = not seen or str(row.get("updated_at") or seen) >= seen
+    return is_new and record.kind == kind and query.wants(record)
 
 
 def read_address(client: Client, told: str, kinds: Sequence[UnitKind], names: dict[str, Repository]) -> Batch:
