@@ -2,16 +2,15 @@
 
 from django.contrib import admin
 from django.contrib.auth import views as auth
-from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 
 from annotator.health import healthz
-from annotator.sign_in import SignInLinkView
+from annotator.sign_in import sign_in_by_link
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("sign-in/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
-    path("sign-in/link/", login_not_required(SignInLinkView.as_view()), name="sign-in-link"),
+    path("sign-in/link/", sign_in_by_link, name="sign-in-link"),
     path("sign-out/", auth.LogoutView.as_view(), name="logout"),
     path("password/", auth.PasswordChangeView.as_view(), name="password_change"),
     path("password/changed/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"),

@@ -7,8 +7,10 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.installation import ROOT, Installation, fetch, is_alive, wait_until
@@ -142,8 +144,9 @@ def test_a_hundred_kills_lose_no_process_and_leave_none(installation):
     installation.start()
     seen = installation.children()
     for _ in range(100):
-        victim = chance.choice(installation.children())
-        victim.kill()
+        wait_until(installation.children)
+        with suppress(psutil.NoSuchProcess, IndexError):  # it ended just now, with its parent
+            chance.choice(installation.children()).kill()
         time.sleep(chance.uniform(0.05, 1.0))
         seen += installation.children()
     wait_until(lambda: installation.find(CELERY) and len(installation.find(GUNICORN)) == 3, seconds=120)

@@ -30,6 +30,7 @@ def test_ten_wrong_passwords_close_the_door_for_a_while(client, eve):
     assert sign_in(client, "wrong").status_code == 429
     answer = sign_in(client, "correct horse battery")
     assert answer.status_code == 429
+    assert answer["Retry-After"] == "900"
     assert "15 minutes" in answer.content.decode()
 
 
@@ -41,6 +42,24 @@ def test_a_locked_name_stays_open_elsewhere_and_by_link(client, eve):
     client.logout()
     eve.refresh_from_db()
     assert client.get(sign_in_link(eve)).status_code == 302
+
+
+def test_used_links_lock_nobody_out(client, eve):
+    used = sign_in_link(eve)
+    client.get(used)
+    client.logout()
+    for _ in range(20):
+        assert client.get(used).status_code == 403
+    eve.refresh_from_db()
+    assert client.get(sign_in_link(eve)).status_code == 302
+
+
+def test_an_account_that_was_closed_has_no_way_in(client, eve):
+    link = sign_in_link(eve)
+    eve.is_active = False
+    eve.save()
+    assert client.get(link).status_code == 403
+    assert sign_in(client, "correct horse battery").status_code == 200
 
 
 def test_a_stranger_is_sent_to_the_sign_in_page(client):
