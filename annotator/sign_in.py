@@ -23,8 +23,8 @@ def sign_in_link(user: User) -> str:
 def sign_in_by_link(request: HttpRequest) -> HttpResponse:
     """Sign in whoever holds a link that was not used yet.
 
-    A link cannot be guessed, so a used one does not count as a wrong password and locks nobody out: only its own
-    backend is asked.
+    A link cannot be guessed, so a used one does not count as a wrong password and locks nobody out: only the
+    backend of links is asked.
     """
     user: User | None = LinkBackend().authenticate(request, request.GET.get("sesame"))
     if user is None:
