@@ -1,3 +1,93 @@
-from django.urls import URLPattern
+"""Agreement of closed rounds: the newest one, and one round with everything its numbers say."""
 
-urlpatterns: list[URLPattern] = []
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path, reverse
+
+from annotator.http import CoderRequest, render_page
+from labeling.access import get_round_or_404, get_study_or_404
+from labeling.models import UNIT, AgreementReport, Membership, Round, Study
+from labeling.selectors.agreement import ELIGIBILITY
+from labeling.selectors.agreement_figures import APART, agreement_figures, agreement_trend, listed_rounds
+from labeling.selectors.reports import reaches_report
+from labeling.selectors.rounds import reachable_rounds
+from labeling.services.agreement import mark_read, report_of, sentence_for_paper
+from labeling.services.exports import file_names
+
+CSV = "agreement.csv"
+
+
+def agreement_home(request: CoderRequest, slug: str) -> HttpResponse:
+    """Go to the newest closed round, else say when there will be numbers."""
+    study, member = get_study_or_404(request.user, slug)
+    newest = reachable_rounds(member).filter(state__in=Round.UNBLINDED).order_by("-number").first()
+    if newest is not None:
+        return redirect("labeling:agreement-detail", slug, newest.number)
+    return render_page(request, "labeling/agreement_waiting.html", _frame(study, member))
+
+
+def agreement_detail(request: CoderRequest, slug: str, number: int) -> HttpResponse:
+    """The numbers of a round; asked for before anybody saw them, first what seeing them means."""
+    coding_round, member = get_round_or_404(request.user, slug, number)
+    if not reaches_report(member, coding_round):
+        raise PermissionDenied("Coders read the agreement of rounds in which they coded.")
+    context = _frame(coding_round.study, member) | {"coding_round": coding_round}
+    if not coding_round.is_unblinded:
+        status = 409 if request.method == "POST" else 200
+        return render_page(request, "labeling/agreement_waiting.html", context, status=status)
+    if request.method == "POST":
+        mark_read(coding_round, member)
+        return redirect("labeling:agreement-detail", slug, number)
+    if coding_round.first_unblinded_read_at is None:
+        return render_page(request, "labeling/agreement_waiting.html", context)
+    context |= _numbers(request, coding_round, member)
+    return render_page(
+        request, "labeling/agreement_detail.html", context, partial="labeling/_agreement_closer.html"
+    )
+
+
+def _frame(study: Study, member: Membership) -> dict[str, Any]:
+    return {"study": study, "membership": member, "nav": "agreement", "rounds": listed_rounds(member)}
+
+
+def _numbers(request: CoderRequest, coding_round: Round, member: Membership) -> dict[str, Any]:
+    report = report_of(coding_round)
+    pair = request.GET.get("pair", "")
+    figures = agreement_figures(
+        report,
+        member,
+        dimension=request.GET.get("dimension", ""),
+        pair=int(pair) if pair.isdecimal() else 0,
+    )
+    closer = figures["closer"]
+    is_apart = coding_round.kind in APART
+    return figures | {
+        "report": report,
+        "is_apart": is_apart,
+        "is_independent": report.kind != AgreementReport.Kind.AFTER_UNBLINDING,
+        "paper": None if is_apart else sentence_for_paper(report),
+        "trend": agreement_trend(coding_round, member),
+        "cells_url": _cells_url(coding_round, closer.key) if closer is not None else "",
+        "csv": CSV if CSV in file_names(member) else "",
+    }
+
+
+def _cells_url(coding_round: Round, dimension: str) -> str:
+    """Where the units of a cell are listed: the address of a dimension, to which a cell is added.
+
+    Empty where cells and disagreements do not match: those of three coders hold three answers.
+    """
+    if coding_round.kind in APART or coding_round.coders_per_unit != 2:
+        return ""
+    where = reverse("labeling:disagreement-list", args=[coding_round.study.slug, coding_round.number])
+    return f"{where}?{urlencode({'dimension': UNIT if dimension == ELIGIBILITY else dimension})}"
+
+
+urlpatterns: list[URLPattern] = [
+    path("studies/<slug:slug>/agreement/", agreement_home, name="agreement-home"),
+    path("studies/<slug:slug>/rounds/<int:number>/agreement/", agreement_detail, name="agreement-detail"),
+]
