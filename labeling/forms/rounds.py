@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from labeling.models import CODING_ROLES, Codebook, Membership, Round, Sample, Study
+from labeling.models import CODING_ROLES, Codebook, Membership, Role, Round, Sample, Study
 from labeling.selectors.issues import MASKABLE
 
 KINDS = {
@@ -102,7 +102,7 @@ class RoundSettingsForm(forms.Form):
             self.fields = {name: self.fields[name] for name in LATER}
             return
         coders = possible_coders(study)
-        self.fields["coders"].choices = [(str(each.pk), each.name) for each in coders]  # type: ignore[attr-defined]
+        self.fields["coders"].choices = [(str(each.pk), _coder_name(each)) for each in coders]  # type: ignore[attr-defined]
         dimensions = codebook.dimensions.all() if codebook else ()
         self.fields["dimensions"].choices = [(each.key, each.name) for each in dimensions]  # type: ignore[attr-defined]
 
@@ -176,7 +176,7 @@ class RoundCreateForm(RoundSettingsForm):
         ]
         self.fields["source"].choices = [group for group in groups if group[1]]  # type: ignore[attr-defined]
         self.fields["coders"].initial = [
-            str(each.pk) for each in possible_coders(study) if each.role == "coder"
+            str(each.pk) for each in possible_coders(study) if each.role == Role.CODER
         ]
         for name in ("seed", "overlap_seed"):
             self.fields[name].initial = secrets.randbelow(1_000_000)
@@ -264,6 +264,12 @@ def written_stages(stages: Sequence[dict[str, Any]]) -> str:
 
 def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _coder_name(member: Membership) -> str:
+    """A name; of those who are no plain coders also what they are."""
+    is_coder = member.role == Role.CODER
+    return member.name if is_coder else f"{member.name}, {member.role or member.get_kind_display().lower()}"
 
 
 def _sample_name(sample: Sample) -> str:

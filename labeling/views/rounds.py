@@ -10,6 +10,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_GET, require_POST
+from django_htmx.http import HttpResponseClientRefresh
 
 from annotator.http import CoderRequest, render_page
 from labeling.access import get_round_or_404, get_study_or_404
@@ -34,7 +35,7 @@ from labeling.models import (
     RoundUnit,
     Study,
 )
-from labeling.selectors.coding import own_progress
+from labeling.selectors.coding import own_assignments
 from labeling.selectors.dashboard import round_rows
 from labeling.selectors.planning import preview_units
 from labeling.selectors.progress import round_progress
@@ -124,6 +125,9 @@ def round_edit(request: CoderRequest, slug: str, number: int) -> HttpResponse:
 
 def round_detail(request: CoderRequest, slug: str, number: int) -> HttpResponse:
     coding_round, member = get_round_or_404(request.user, slug, number)
+    if request.htmx and coding_round.state != Round.State.OPEN:
+        # The progress that asks again belongs to a round that is not open any more: show what it became.
+        return HttpResponseClientRefresh()
     return _round_page(request, coding_round, member)
 
 
@@ -138,7 +142,7 @@ def _round_page(
     context = _frame(coding_round.study, member) | {
         "coding_round": coding_round,
         "coders": coding_round.coders.select_related("user"),
-        "own": own_progress(member, coding_round),
+        "own_units": own_assignments(member, coding_round).count(),
         "unit_count": coding_round.round_units.filter(left_out=False).count(),
         **_of_state(coding_round, member),
         **_unit_table(request, coding_round, member),
@@ -244,10 +248,13 @@ def _proposals_page(
 
 
 def _mappable(proposal: CategoryProposal) -> list[Category]:
-    """Categories of the round's version that a proposal may count as."""
+    """Categories of the round's version that a proposal may count as: headings are no answer."""
     if proposal.state != CategoryProposal.State.PROPOSED:
         return []
-    return list(proposal.dimension.categories.filter(archived=False))
+    categories = proposal.dimension.categories.filter(archived=False)
+    return list(
+        categories if proposal.dimension.parents_selectable else categories.filter(children__isnull=True)
+    )
 
 
 @require_POST

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from labeling.api.serializers.base import Input
@@ -11,6 +12,7 @@ from labeling.selectors.issues import MASKABLE
 MADE_BY_HAND = [choice for choice in Round.Kind.choices if choice[0] != Round.Kind.IMPORTED]
 
 
+@extend_schema_field({"oneOf": [{"type": "integer"}, {"type": "string"}]})
 class MemberName(serializers.Field[Any, Any, Any, Any]):
     """A member of the study by id or by user name."""
 
@@ -118,7 +120,7 @@ class CloseInput(Input):
     missing = serializers.ChoiceField(choices=Round.Missing.choices, default=Round.Missing.REFUSE)
 
 
-class ReopenInput(Input):
+class RoundReopenInput(Input):
     reason = serializers.CharField(max_length=2000)
     units = serializers.ListField(child=serializers.IntegerField(), required=False, allow_empty=False)
 
@@ -139,7 +141,7 @@ class RedealInput(Input):
         return {"from": MemberName(), **super().get_fields()}
 
 
-class ProposalInput(Input):
+class CategoryProposalInput(Input):
     dimension = serializers.CharField()
     name = serializers.CharField(max_length=160)
     code = serializers.CharField(required=False, allow_blank=True, max_length=80)
@@ -149,7 +151,7 @@ class ProposalInput(Input):
     )
 
 
-class ProposalOutput(serializers.ModelSerializer[CategoryProposal]):
+class CategoryProposalOutput(serializers.ModelSerializer[CategoryProposal]):
     round = serializers.IntegerField(source="round_id")
     dimension = serializers.CharField(source="dimension.key")
     by = serializers.CharField(source="by.name")

@@ -15,17 +15,17 @@ from rest_framework.response import Response
 from labeling.access import get_round_by_id_or_404, get_study_or_404
 from labeling.api.base import ApiView
 from labeling.api.serializers.rounds import (
+    CategoryProposalInput,
+    CategoryProposalOutput,
     CloseInput,
     CodersInput,
     OpenInput,
-    ProposalInput,
-    ProposalOutput,
     RedealInput,
-    ReopenInput,
     ResolveInput,
     RoundInput,
     RoundOutput,
     RoundPatch,
+    RoundReopenInput,
     SeedsOutput,
     UnitsInput,
 )
@@ -173,11 +173,11 @@ class RoundClose(ApiView):
 
 
 class RoundReopen(ApiView):
-    @extend_schema(request=ReopenInput, responses={200: RoundOutput, 201: RoundOutput})
+    @extend_schema(request=RoundReopenInput, responses={200: RoundOutput, 201: RoundOutput})
     def post(self, request: Request, round_id: int) -> Response:
         """The open round; once somebody has read of it, 201 with a recode round of the chosen units."""
         coding_round, lead = get_round_by_id_or_404(self.user, round_id, role=Role.LEAD)
-        body = self.read(ReopenInput)
+        body = self.read(RoundReopenInput)
         units = _units(coding_round.study, body["units"]) if "units" in body else None
         result = rounds.reopen_round(coding_round=coding_round, reason=body["reason"], by=lead, units=units)
         if result.pk == coding_round.pk:
@@ -276,24 +276,28 @@ class RoundProgress(ApiView):
 
 
 class ProposalList(ApiView):
-    @extend_schema(responses=ProposalOutput(many=True))
+    @extend_schema(responses=CategoryProposalOutput(many=True))
     def get(self, request: Request, round_id: int) -> Response:
         """Proposed categories: the caller's own while the round is open."""
         coding_round, member = get_round_by_id_or_404(self.user, round_id)
         rows = readable_proposals(coding_round, member)
         if rows.exclude(by__in=member.coder_ids).exists():
             mark_read(coding_round, member)
-        return self.paged(rows, ordering="created_at", into=lambda page: ProposalOutput(page, many=True).data)
+        return self.paged(
+            rows, ordering="created_at", into=lambda page: CategoryProposalOutput(page, many=True).data
+        )
 
-    @extend_schema(request=ProposalInput, responses={201: ProposalOutput})
+    @extend_schema(request=CategoryProposalInput, responses={201: CategoryProposalOutput})
     def post(self, request: Request, round_id: int) -> Response:
         coding_round, member = get_round_by_id_or_404(self.user, round_id)
-        made = proposals.propose_category(coding_round=coding_round, by=member, **self.read(ProposalInput))
-        return Response(ProposalOutput(made).data, status=201)
+        made = proposals.propose_category(
+            coding_round=coding_round, by=member, **self.read(CategoryProposalInput)
+        )
+        return Response(CategoryProposalOutput(made).data, status=201)
 
 
 class ProposalResolve(ApiView):
-    @extend_schema(request=ResolveInput, responses=ProposalOutput)
+    @extend_schema(request=ResolveInput, responses=CategoryProposalOutput)
     def post(self, request: Request, proposal_id: UUID) -> Response:
         """Accept a proposal into the draft of the codebook, map it to a category, or reject it."""
         proposal = CategoryProposal.objects.select_related("round").filter(pk=proposal_id).first()
@@ -305,7 +309,7 @@ class ProposalResolve(ApiView):
         resolved = proposals.resolve_proposal(
             proposal=proposal, by=lead, **_resolution(self.read(ResolveInput))
         )
-        return Response(ProposalOutput(resolved).data)
+        return Response(CategoryProposalOutput(resolved).data)
 
 
 def _resolution(body: dict[str, Any]) -> dict[str, Any]:

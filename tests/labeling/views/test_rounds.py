@@ -242,6 +242,12 @@ def test_the_part_of_the_progress_is_swapped_alone(lead, study):
     assert "<html" not in answer.text
 
 
+def test_progress_that_asks_after_the_close_reloads_the_page(lead, study):
+    coding_round = make_round(study, state=Round.State.CLOSED)
+    answer = lead.get(address("detail", coding_round), headers={"HX-Request": "true"})
+    assert answer.headers["HX-Refresh"] == "true"
+
+
 # Steps
 
 
