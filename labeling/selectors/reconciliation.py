@@ -20,7 +20,7 @@ from labeling.models import (
     RoundUnit,
     Submission,
 )
-from labeling.models.decision import SettledQuerySet
+from labeling.models.decision import DecisionQuerySet
 
 Type = Decision.Type
 QUEUED = (Type.DISAGREED, Type.ONE_SIDED, Type.EXCLUDED, Type.WAITING)
@@ -95,7 +95,7 @@ class Disagreement:
         return self.decision.version
 
 
-def open_decisions(coding_round: Round) -> "SettledQuerySet[Decision]":
+def open_decisions(coding_round: Round) -> "DecisionQuerySet":
     """What still has to be decided before the round can be finished."""
     return Decision.objects.filter(round_unit__round=coding_round, how="")
 
@@ -133,7 +133,7 @@ def queued_decisions(
     cell: str | None = None,
     repository: str | None = None,
     decided: bool | None = None,
-) -> "SettledQuerySet[Decision]":
+) -> "DecisionQuerySet":
     """What was or is in the queue of a closed round, as far as the member may see it, by unit."""
     rows = Decision.objects.filter(round_unit__round=coding_round, type__in=QUEUED).visible_to(member)
     if type is not None:

@@ -1,12 +1,14 @@
 """Numbers of agreement: stored once when a round closes, from answers that can no longer change."""
 
 import json
+import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
+from functools import cache
 from typing import Any
 
 import numpy as np
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -23,13 +25,12 @@ from labeling.services.jobs import ring
 Kind, Scope = AgreementReport.Kind, AgreementReport.Scope
 
 
+@cache
 def software_version() -> str:
-    """What computed a report; numbers of another version stand beside these, never in their place."""
-    try:
-        own = version("intercoder")
-    except PackageNotFoundError:  # run from its checkout
-        own = "0.1.0"
-    return f"intercoder {own}, numpy {np.__version__}"
+    """What computes a report; numbers of another version stand beside these, never in their place."""
+    # It runs from its checkout and is never installed: this file alone says which version it is.
+    project = tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text())["project"]
+    return f"{project['name']} {project['version']}, numpy {np.__version__}"
 
 
 def store_agreement(coding_round: Round) -> AgreementReport:

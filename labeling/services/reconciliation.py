@@ -173,10 +173,10 @@ def propose_decision(
 def _escalate(decision: Decision) -> None:
     decision.escalated_at = timezone.now()
     decision.save(update_fields=["escalated_at"])
-    study = decision.round_unit.round.study
-    adjudicators = study.memberships.filter(role=Role.ADJUDICATOR)
+    present = decision.round_unit.round.study.memberships.filter(left_at__isnull=True)
+    judges = present.filter(role=Role.ADJUDICATOR) or present.filter(role=Role.LEAD)
     notify(
-        adjudicators,
+        judges,
         verb="decision.escalated",
         object=_object(decision.round_unit),
         url=_page(decision),

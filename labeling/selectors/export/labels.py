@@ -55,7 +55,8 @@ def label_rows(reader: Reader) -> Iterator[LabelRow]:
 
 def _final_answers(reader: Reader) -> Iterator[tuple[Unit, list[tuple[str, Final]]]]:
     results = {each.coding_round.pk: each for each in reader.results}
-    round_units = reader.round_units().filter(round__in=results)
+    coded = Q(left_out=False) | Q(unit__split_at__isnull=False)
+    round_units = reader.round_units().filter(coded, round__in=results)
     for units in reader.units(round_units):
         rows: dict[int, list[RoundUnit]] = defaultdict(list)
         for each in round_units.filter(unit__in=units):

@@ -286,6 +286,11 @@ def test_escalating_puts_a_unit_before_an_adjudicator(disagreed):
     assert (row.how, row.decided_by, row.recorded_by) == ("adjudicated", adjudicator, None)
 
 
+def test_without_an_adjudicator_a_lead_hears_of_it(disagreed):
+    propose(disagreed, "ada", "", answer=None, escalate=True)
+    assert Notice.objects.get(verb="decision.escalated").member == lead_of(disagreed.study)
+
+
 def test_a_lead_takes_the_minutes(disagreed):
     lead = lead_of(disagreed.study)
     row = decide(disagreed, lead, HANG)
