@@ -17,6 +17,7 @@ from labeling.models import Issue, Membership, Role, Study
 from labeling.selectors.corpus import ORDERINGS, Corpus, named_issues, refuse_browsing
 from labeling.selectors.studies import study_progress
 from labeling.services import corpus
+from labeling.services.fetching import can_fetch_fix, fetch_fix, fix_jobs
 
 ISSUES_PER_PAGE = 50
 
@@ -120,6 +121,8 @@ def _issue_page(
         "issue": shown,
         "row": issue,
         "because": "" if shown["masked"] else issue.because,
+        "can_fetch_fix": member.is_lead and "fix" not in shown["masked"] and can_fetch_fix(issue),
+        "fix_job": fix_jobs(issue).first() if member.is_lead else None,
         "duplicate_of": duplicate_of,
         "duplicate_form": duplicate_form
         or DuplicateForm(initial={"duplicate_of": duplicate_of.ref if duplicate_of else ""}),
@@ -142,6 +145,19 @@ def issue_duplicate(request: CoderRequest, slug: str, issue_id: int) -> HttpResp
             messages.success(request, "The corpus was changed.")
             return redirect("labeling:issue-detail", study.slug, issue.pk)
     return _issue_page(request, member, issue, duplicate_form=form)
+
+
+@require_POST
+def issue_fetch_fix(request: CoderRequest, slug: str, issue_id: int) -> HttpResponse:
+    study, member = get_study_or_404(request.user, slug, role=Role.LEAD)
+    issue = _issue(study, issue_id)
+    try:
+        fetch_fix(issue=issue, by=member)
+    except CorpusError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, "A worker fetches the diff. Open the issue again in a moment.")
+    return redirect("labeling:issue-detail", study.slug, issue.pk)
 
 
 def _mark_duplicate(study: Study, issue: Issue, told: dict[str, Any], member: Membership) -> None:
@@ -197,5 +213,6 @@ urlpatterns: list[URLPattern] = [
     path("studies/<slug:slug>/corpus/eligibility/", issue_eligibility, name="issue-eligibility"),
     path("studies/<slug:slug>/corpus/<int:issue_id>/", issue_detail, name="issue-detail"),
     path("studies/<slug:slug>/corpus/<int:issue_id>/duplicate/", issue_duplicate, name="issue-duplicate"),
+    path("studies/<slug:slug>/corpus/<int:issue_id>/fix/", issue_fetch_fix, name="issue-fetch-fix"),
     path("studies/<slug:slug>/rules/", rule_edit, name="rule-edit"),
 ]

@@ -17,6 +17,7 @@ from labeling.forms.samples import ReplaceForm, SampleForm, TopUpForm
 from labeling.models import Membership, Role, Sample, Study
 from labeling.selectors.samples import eligible_strata, listed_units, preparing_job, samples_of, size_plan
 from labeling.services import samples
+from labeling.services.fetching import prepare_again
 from labeling.services.jobs import worker_alive
 
 UNITS_PER_PAGE = 50
@@ -179,11 +180,24 @@ def sample_replace(request: CoderRequest, slug: str, sample_id: int) -> HttpResp
     return _sample_page(request, member, sample, TopUpForm(), form)
 
 
+@require_POST
+def sample_prepare(request: CoderRequest, slug: str, sample_id: int) -> HttpResponse:
+    """Go on with a preparation that stopped."""
+    study, member = get_study_or_404(request.user, slug, role=Role.LEAD)
+    sample = get_object_or_404(study.samples, pk=sample_id)
+    try:
+        prepare_again(sample=sample, by=member)
+    except SampleError as error:
+        messages.error(request, error.message)
+    return redirect("labeling:sample-detail", study.slug, sample.pk)
+
+
 urlpatterns: list[URLPattern] = [
     path("studies/<slug:slug>/samples/", sample_list, name="sample-list"),
     path("studies/<slug:slug>/samples/new/", sample_create, name="sample-create"),
     path("studies/<slug:slug>/samples/size/", sample_size, name="sample-size"),
     path("studies/<slug:slug>/samples/<int:sample_id>/", sample_detail, name="sample-detail"),
     path("studies/<slug:slug>/samples/<int:sample_id>/top-up/", sample_top_up, name="sample-top-up"),
+    path("studies/<slug:slug>/samples/<int:sample_id>/prepare/", sample_prepare, name="sample-prepare"),
     path("studies/<slug:slug>/samples/<int:sample_id>/replace/", sample_replace, name="sample-replace"),
 ]

@@ -255,7 +255,7 @@ def test_a_running_import_is_asked_about_every_two_seconds(client, study, lead):
     )
     url = address("import-detail", study, run.pk)
     part = client.get(url, headers=HTMX).content.decode()
-    for told in ("every 2s", "3,408", "5,090", "41", "octo/x gone.", "1 problem"):
+    for told in ("every 2s", "3,408", "5,090", "41", "octo/x is gone.", "1 problem"):
         assert told in part, told
     assert "<html" not in part
     assert "No worker is running" not in part

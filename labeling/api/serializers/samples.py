@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from labeling.api.serializers.base import Input
@@ -25,6 +26,7 @@ class AllocationField(serializers.JSONField):
         return told
 
 
+@extend_schema_field({"oneOf": [{"type": "integer"}, {"type": "string"}]})
 class IssueField(serializers.Field[Any, Any, Any, Any]):
     """An issue by its id, its key, its address or owner/name#number."""
 

@@ -25,10 +25,12 @@ from labeling.api.serializers.corpus import (
     RulesInput,
     RulesOutput,
 )
+from labeling.api.views.studies import job_data
 from labeling.errors import StaleVersionError
 from labeling.models import Issue, Membership, Role, Study
 from labeling.selectors.corpus import Corpus, named_issues, refuse_browsing
 from labeling.services import corpus
+from labeling.services.fetching import fetch_fix
 
 
 def rules_data(study: Study) -> dict[str, Any]:
@@ -103,6 +105,17 @@ class IssueDetail(ApiView):
             raise Http404("There is no such issue.")
         issue = study.issues.select_related("latest").get(pk=issue_id)
         return Response(asdict(listed[0]) | detail_data(seen, issue))
+
+
+class IssueFix(ApiView):
+    @extend_schema(request=None, responses={202: dict})
+    def post(self, request: Request, slug: str, issue_id: int) -> Response:
+        study, lead = get_study_or_404(self.user, slug, role=Role.LEAD)
+        issue = study.issues.select_related("latest").filter(pk=issue_id).first()
+        if issue is None:
+            raise Http404("There is no such issue.")
+        job = fetch_fix(issue=issue, by=lead)
+        return Response(job_data(job), status=202, headers={"Location": f"/api/v1/jobs/{job.pk}/"})
 
 
 def detail_data(seen: Corpus, issue: Issue) -> dict[str, Any]:
@@ -187,4 +200,5 @@ urlpatterns: list[URLPattern] = [
     path("studies/<slug:slug>/issues/eligibility/", IssueEligibility.as_view(), name="issue-eligibility"),
     path("studies/<slug:slug>/issues/duplicates/", IssueDuplicates.as_view(), name="issue-duplicates"),
     path("studies/<slug:slug>/issues/<int:issue_id>/", IssueDetail.as_view(), name="issue-detail"),
+    path("studies/<slug:slug>/issues/<int:issue_id>/fetch_fix/", IssueFix.as_view(), name="issue-fetch-fix"),
 ]

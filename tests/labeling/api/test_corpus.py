@@ -367,3 +367,25 @@ def test_duplicates_are_marked_and_unmarked(lead, study):
     assert "duplicate_of" in unknown.json()["errors"]
     freed = lead.post(url, {"issues": [copy.pk], "duplicate_of": None}, format="json").json()
     assert [(row["duplicate_of"], row["eligible"]) for row in freed["issues"]] == [(None, True)]
+
+
+# The diff of one issue
+
+
+def test_the_diff_of_an_issue_is_asked_for_as_a_job(lead, study):
+    told = {"carries": ["title", "body", "fixes"]}
+    issue = make_issue(study, rest_id=7, fixes=[{"key": "octo/spoon#7"}], snapshot=told)
+    answer = lead.post(address("issue-fetch-fix", study, issue.pk))
+    assert answer.status_code == 202
+    assert (answer.json()["kind"], answer.json()["state"]) == ("fetch_fix", "queued")
+    assert lead.get(answer.headers["Location"]).json() == answer.json()
+    again = lead.post(address("issue-fetch-fix", study, issue.pk))
+    assert again.json()["id"] == answer.json()["id"]
+
+
+def test_an_issue_without_a_diff_to_fetch_breaks_a_rule(lead, study):
+    issue = make_issue(study)
+    assert lead.post(address("issue-fetch-fix", study, issue.pk)).status_code == 409
+    assert lead.post(address("issue-fetch-fix", study, 0)).status_code == 404
+    coder = client_of(make_member(study).user)
+    assert coder.post(address("issue-fetch-fix", study, issue.pk)).status_code == 403

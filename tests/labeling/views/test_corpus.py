@@ -1,7 +1,7 @@
 import pytest
 from django.urls import reverse
 
-from labeling.models import Role
+from labeling.models import Job, Role
 from labeling.services.corpus import current_rules, set_rules
 from tests.factories import (
     assignment_of,
@@ -69,6 +69,7 @@ def test_an_outsider_hears_of_nothing(client, study):
     assert client.get(address("rule-edit", study)).status_code == 404
     assert client.post(address("issue-eligibility", study)).status_code == 404
     assert client.post(address("issue-duplicate", study, issue.pk)).status_code == 404
+    assert client.post(address("issue-fetch-fix", study, issue.pk)).status_code == 404
 
 
 def test_only_a_lead_changes_the_corpus(client, study):
@@ -79,6 +80,7 @@ def test_only_a_lead_changes_the_corpus(client, study):
     assert client.get(address("rule-edit", study)).status_code == 403
     assert client.post(address("issue-eligibility", study), {"issues": issue.pk}).status_code == 403
     assert client.post(address("issue-duplicate", study, issue.pk)).status_code == 403
+    assert client.post(address("issue-fetch-fix", study, issue.pk)).status_code == 403
     assert "Leave out" not in client.get(address("issue-list", study)).content.decode()
 
 
@@ -339,6 +341,47 @@ def test_a_duplicate_is_marked_and_an_unknown_original_refused(client, study, le
     client.post(url, {"duplicate_of": ""})
     copy.refresh_from_db()
     assert (copy.duplicate_of, copy.eligible) == (None, True)
+
+
+# The diff of one issue
+
+
+def from_github(study, **fields):
+    fix = {"key": "octo/spoon#7", "evidence": "closed_by"}
+    told = {"carries": ["title", "body", "fixes"]}
+    return make_issue(study, node_id="I_1", fixes=[fix], snapshot=told, **fields)
+
+
+def test_the_diff_of_an_issue_is_fetched_once(client, study, lead):
+    issue = from_github(study)
+    client.force_login(lead.user)
+    detail, url = address("issue-detail", study, issue.pk), address("issue-fetch-fix", study, issue.pk)
+    assert "Fetch the diff" in client.get(detail).content.decode()
+    client.post(url)
+    client.post(url)
+    job = Job.objects.get()
+    assert (job.kind, job.options, job.state) == ("fetch_fix", {"issue": issue.pk}, "queued")
+    page = client.get(detail).content.decode()
+    assert "The diff is being fetched" in page
+    assert "Fetch the diff" not in page
+    Job.objects.update(state="failed", error="GitHub refuses the token.")
+    assert "GitHub refuses the token." in client.get(detail).content.decode()
+
+
+def test_what_has_no_diff_at_github_offers_none(client, study, lead):
+    issue = make_issue(study)
+    client.force_login(lead.user)
+    assert "Fetch the diff" not in client.get(address("issue-detail", study, issue.pk)).content.decode()
+    page = client.post(address("issue-fetch-fix", study, issue.pk), follow=True).content.decode()
+    assert "There is no diff left to fetch" in page
+    assert not Job.objects.exists()
+
+
+def test_a_hidden_fix_offers_no_diff(client, study, lead):
+    issue = from_github(study)
+    make_round(study, coders=[lead], units=[make_unit(study, issue)], masked_fields=["fix"])
+    page = page_of(client, lead.user, address("issue-detail", study, issue.pk)).content.decode()
+    assert "Fetch the diff" not in page
 
 
 # Rules

@@ -56,8 +56,8 @@ def test_samples_are_the_leads_business(client, study, role):
         address("sample-detail", study, sample.pk),
     ):
         assert client.get(url).status_code == 403, url
-    for url in (address("sample-top-up", study, sample.pk), address("sample-replace", study, sample.pk)):
-        assert client.post(url).status_code == 403, url
+    for act in ("sample-top-up", "sample-replace", "sample-prepare"):
+        assert client.post(address(act, study, sample.pk)).status_code == 403, act
 
 
 def test_an_outsider_hears_of_nothing(client, study):
@@ -261,6 +261,21 @@ def test_a_failed_preparation_says_why_and_stops_asking(client, study, lead):
     assert "The disk is full." in page
     assert "octo/spoon#1 is gone." in page
     assert "every 2s" not in page
+
+
+def test_a_preparation_that_stopped_goes_on_where_it_was(client, study, lead):
+    sample = drawn(study)
+    url = address("sample-prepare", study, sample.pk)
+    assert "prepared already" in client.post(url, follow=True).content.decode()
+    Sample.objects.filter(pk=sample.pk).update(state="preparing")
+    stopped = Job.objects.create(
+        kind=Job.Kind.PREPARE_SAMPLE, study=study, sample=sample, state="failed", progress={"done": 2}
+    )
+    client.post(url)
+    job = Job.objects.exclude(pk=stopped.pk).get()
+    assert (job.state, job.sample, job.progress) == ("queued", sample, {"done": 2})
+    client.post(url)
+    assert Job.objects.count() == 2
 
 
 def test_a_page_of_units_costs_the_same_for_two_units_and_for_ten(
