@@ -166,6 +166,17 @@ class SampleRow:
 
 
 @dataclass(frozen=True, slots=True)
+class FrameRow:
+    """An issue that could have been drawn."""
+
+    sample: int = column("Number of the sample in the study, from 1.")
+    unit: str = column(f"{UNIT} Empty: it was not drawn.")
+    key: str = column("Key of the issue, host/owner/repo#number in lower case; the draw hashes it.")
+    stratum: str = column("Stratum of the issue.")
+    rank: int = column("Place of the issue in its stratum.")
+
+
+@dataclass(frozen=True, slots=True)
 class FunnelRow:
     step: str = column("Kind of the step: total, stored, rule, override, duplicate, eligible, ...")
     text: str = column("The step in words.")
@@ -213,6 +224,7 @@ FILES: dict[str, type] = {
     "columns.csv": ColumnRow,
     "events.csv": EventRow,
     "evidence.csv": EvidenceRow,
+    "frame.csv": FrameRow,
     "funnel.csv": FunnelRow,
     "labels.csv": LabelRow,
     "labels_wide.csv": WideRow,

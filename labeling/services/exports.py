@@ -38,6 +38,7 @@ ROWS: dict[str, Callable[[Reader], Iterable[Any]]] = {
     "columns.csv": lambda reader: column_rows(labels.wide_layout(reader)),
     EVENTS: records.event_rows,
     "evidence.csv": annotations.evidence_rows,
+    "frame.csv": records.frame_rows,
     "funnel.csv": records.funnel_rows,
     "labels.csv": labels.label_rows,
     "left_out.csv": agreement.left_out_rows,
@@ -129,7 +130,7 @@ def _chunks(
             all_rounds=all_rounds,
             pseudonyms=pseudonyms,
         )
-        yield hidden_units(reader) if name in UNBLINDING | {OWN} else 0
+        yield hidden_units(reader, own=name == OWN) if name in UNBLINDING | {OWN} else 0
         yield from _content(name, reader, form)
 
 

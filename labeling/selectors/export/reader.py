@@ -104,10 +104,16 @@ def batched(rows: Iterable[T], size: int) -> Iterator[list[T]]:
         yield batch
 
 
-def hidden_units(reader: Reader) -> int:
-    """How many units of closed rounds are left out because the reader codes their issues again."""
+def hidden_units(reader: Reader, *, own: bool = False) -> int:
+    """How many units of closed rounds are left out because the reader codes their issues again.
+
+    ``own``: only those the reader coded before.
+    """
     sealed = sealing_assignments(reader.member).values("round_unit__unit__issue")
     closed = RoundUnit.objects.using(reader.using).filter(
         round__study=reader.study, round__state__in=Round.UNBLINDED, unit__issue__in=sealed
     )
+    if own:
+        coded = Assignment.objects.of_member(reader.member).active()
+        closed = closed.filter(pk__in=coded.values("round_unit"))
     return closed.values("unit").distinct().count()

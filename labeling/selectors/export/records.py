@@ -1,11 +1,13 @@
 """The study's own records: codebook, samples, funnel and events."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from django.db.models import Q
 
-from labeling.export.rows import CodebookRow, EventRow, FunnelRow, MappingRow, SampleRow
+from labeling.export.rows import CodebookRow, EventRow, FrameRow, FunnelRow, MappingRow, SampleRow
+from labeling.frames import unpack_frame
 from labeling.models import (
     Category,
     CategoryMapping,
@@ -16,6 +18,7 @@ from labeling.models import (
     Sample,
     SampleUnit,
 )
+from labeling.sampling import ranking
 from labeling.selectors.export.reader import BATCH, Reader
 from labeling.services.corpus import funnel
 
@@ -88,8 +91,7 @@ def mapping_rows(reader: Reader) -> Iterator[MappingRow]:
 
 def sample_rows(reader: Reader) -> Iterator[SampleRow]:
     """Every drawn unit of every sample; samples are numbered in the order in which they were drawn."""
-    samples = Sample.objects.using(reader.using).filter(study=reader.study).order_by("pk")
-    numbers = {pk: number for number, pk in enumerate(samples.values_list("pk", flat=True), start=1)}
+    numbers = {sample.pk: number for number, sample in _samples(reader)}
     rows = SampleUnit.objects.using(reader.using).filter(sample__study=reader.study)
     rows = rows.order_by("sample", "stratum", "rank").select_related("unit", "replaced_by")
     for each in rows.iterator(chunk_size=BATCH):
@@ -101,6 +103,23 @@ def sample_rows(reader: Reader) -> Iterator[SampleRow]:
             drawn=each.drawn,
             replaced_by=each.replaced_by.ref if each.replaced_by else "",
         )
+
+
+def _samples(reader: Reader) -> Iterator[tuple[int, Sample]]:
+    samples = Sample.objects.using(reader.using).filter(study=reader.study).order_by("pk")
+    return enumerate(samples.defer("frame"), start=1)
+
+
+def frame_rows(reader: Reader) -> Iterator[FrameRow]:
+    """Every issue that could have been drawn, with its place: what a draw is repeated from."""
+    for number, sample in _samples(reader):
+        refs = dict(sample.sample_units.values_list("unit__issue__key", "unit__ref").order_by("unit__part"))
+        strata: dict[str, list[str]] = defaultdict(list)
+        for key, stratum in unpack_frame(sample.frame).items():
+            strata[stratum].append(key)
+        for stratum, keys in sorted(strata.items()):
+            for rank, key in enumerate(ranking(keys, sample.seed), start=1):
+                yield FrameRow(number, refs.get(key, ""), key, stratum, rank)
 
 
 def funnel_rows(reader: Reader) -> Iterator[FunnelRow]:

@@ -16,9 +16,11 @@ from django.utils import timezone
 
 from labeling.export.rows import FILES
 from labeling.models import Assignment, Event, Evidence, Role, Round, Sample, Submission
+from labeling.sampling import draw_sample
 from labeling.services.agreement import report_of
 from labeling.services.exports import file_names, stream
 from labeling.services.reconciliation import Answer, record_decision, reopen_decision
+from labeling.services.samples import draw
 from labeling.snapshot import snapshot
 from tests.factories import (
     assignment_of,
@@ -214,6 +216,18 @@ def test_pseudonyms_replace_every_name(coded):
         assert not any(cell.endswith(("__ada", "__ben")) for cell in cells), name
 
 
+def test_a_draw_can_be_repeated_from_its_frame(noon):
+    study = make_study()
+    issues = [make_issue(study, number=number) for number in range(1, 9)]
+    sample = draw(study=study, method="random", size=3, seed=7, by=lead_of(study))
+    rows = rows_of(file_of(study, "frame.csv"))
+    assert {row["key"] for row in rows} == {issue.key for issue in issues}
+    assert [row["rank"] for row in rows] == [str(rank) for rank in range(1, 9)]
+    drawn = [row["unit"] for row in rows if row["unit"]]
+    assert drawn == [each.unit.ref for each in sample.sample_units.order_by("rank")]
+    assert draw_sample([row["key"] for row in rows], 3, 7) == [row["key"] for row in rows[:3]]
+
+
 # Which decision is final
 
 
@@ -311,6 +325,12 @@ def test_own_answers_of_a_unit_that_is_coded_again_are_hidden(coded):
     assert export.hidden_units == 1
     assert {row["status"] for row in rows if row["unit"] == "octo/spoon#2"} == {"missing"}
     assert {row["round"] for row in rows if row["unit"] == "octo/spoon#2"} == {"2"}
+
+
+def test_only_own_units_are_counted_as_hidden_from_own_answers(coded):
+    cleo = make_member(coded.study, user="cleo")
+    make_round(coded.study, coders=[cleo], units=[coded.round_units.first().unit])
+    assert stream(study=coded.study, name="own_annotations.csv", member=cleo).hidden_units == 0
 
 
 @pytest.mark.parametrize("role", [Role.CODER, Role.ADJUDICATOR])
