@@ -40,6 +40,9 @@ __all__ = [
 PAUSE = timedelta(minutes=2)
 """Who does nothing for longer than this is not at work."""
 
+STAGE = "stage"
+"""The field of a draft whose version tells when the last stage was locked."""
+
 Status = Assignment.Status
 
 
@@ -105,7 +108,9 @@ def submit(
         work = _Work(assignment, by)
         if changes is not None:
             work.merge(changes, work.assignment.version if version is None else version)
-        submission = None if work.is_late else work.hand_in()
+        # A second click on the button that revealed a stage does not hand in the next one.
+        is_repeated = version is not None and version < work.draft.versions.get(STAGE, 0)
+        submission = None if work.is_late or is_repeated else work.hand_in()
     work.refuse_late()
     return submission
 
@@ -213,12 +218,16 @@ class _Work:
             .select_related("study", "codebook")
             .get(pk=assignment.round_unit.round_id)
         )
-        self.assignment = (
+        locked = (
             Assignment.objects.select_for_update(of=("self",))
             .select_related("round_unit__unit__issue", "round_unit__unit__snapshot")
             .defer(None)
-            .get(pk=assignment.pk)
+            .filter(pk=assignment.pk)
+            .first()
         )
+        if locked is None:
+            raise RoundStateError(f"Round {self.round.number} was taken back to be planned anew.")
+        self.assignment: Assignment = locked
         self.assignment.round_unit.round = self.round
         self.assignment.coder = assignment.coder
         if self.assignment.status == Status.WITHDRAWN:
@@ -274,6 +283,7 @@ class _Work:
         if self.draft.value("exclude") is None and self.draft.stage < last_stage(self.round):
             self.draft.stage += 1
             self.assignment.version += 1
+            self.draft.versions[STAGE] = self.assignment.version
             self.save(status=Status.DRAFT)
             return None
         return self._submit(asked)

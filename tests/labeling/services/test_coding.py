@@ -402,6 +402,15 @@ def test_handing_in_a_stage_locks_it_and_reveals_the_next(staged):
     assert not Submission.objects.filter(n=2).exists()
 
 
+def test_a_second_click_on_a_stage_does_not_hand_in_the_next(staged):
+    def click():
+        changes = {"annotations": {"symptom": ["crash"]}}
+        return coding.submit(assignment=staged, by=staged.coder, changes=changes, version=0)
+
+    assert [click(), click()] == [None, None]
+    assert state(staged)["stage"] == 1
+
+
 def test_a_later_stage_cannot_be_answered_early(staged):
     with pytest.raises(StudyRuleError, match="later stage"):
         save(staged, {"annotations": {"cause": ["logic"]}})
@@ -486,6 +495,12 @@ def test_a_group_codes_as_one_coder(study, ada, ben):
     assert Assignment.objects.of_member(ben).exists() is False, "ben was loaded before"
     ben.refresh_from_db()
     assert Assignment.objects.of_member(ben).first() == assignment
+
+
+def test_a_unit_of_a_round_that_was_taken_back_says_so(assignment):
+    Assignment.objects.filter(pk=assignment.pk).delete()
+    with pytest.raises(RoundStateError, match="taken back"):
+        save(assignment, {"memo": "x"}, version=0)
 
 
 # Time
