@@ -47,6 +47,7 @@ FILES: dict[str, dict[str, str]] = {
         "codebook.csv": "Every version of the codebook: dimensions, categories, definitions.",
         "mappings.csv": "Where categories of one version went in a later one.",
         "funnel.csv": "From all issues to the eligible ones, step by step.",
+        "frame.csv": "Every issue each sample was drawn from, in the order of its draw.",
         "sample.csv": "The units of each sample, in the order in which they were drawn.",
         EVENTS: "Who did what, and when.",
         "columns.csv": "What every column of every file means.",
