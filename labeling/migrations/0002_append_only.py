@@ -27,7 +27,7 @@ $$
 def add_triggers(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     is_postgresql = schema_editor.connection.vendor == "postgresql"
     if is_postgresql:
-        schema_editor.execute(POSTGRESQL_FUNCTION)
+        schema_editor.execute(POSTGRESQL_FUNCTION, params=None)
     for table, columns in WRITTEN_ONCE.items():
         of_columns = f" OF {', '.join(columns)}" if columns else ""
         action = (
