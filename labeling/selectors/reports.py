@@ -5,6 +5,7 @@ from typing import Any
 
 from labeling.blinding import settled
 from labeling.models import AgreementReport, Membership, Role, Round, RoundUnit
+from labeling.selectors.agreement import readable_payload
 from labeling.selectors.rounds import reachable_rounds
 
 
@@ -26,14 +27,18 @@ def report_data(report: AgreementReport, coding_round: Round, member: Membership
         "round": coding_round.number,
         "kind": report.kind,
         "software": report.software_version,
-        **_without(report.payload, sealed_units(member, coding_round)),
+        **_without(_readable(report, coding_round), sealed_units(member, coding_round)),
     }
 
 
 def group_data(report: AgreementReport, coding_round: Round, member: Membership) -> list[dict[str, Any]]:
     """The groups of a breakdown, likewise."""
     hidden = sealed_units(member, coding_round)
-    return [_without(group, hidden) for group in report.payload["groups"]]
+    return [_without(group, hidden) for group in _readable(report, coding_round)["groups"]]
+
+
+def _readable(report: AgreementReport, coding_round: Round) -> dict[str, Any]:
+    return readable_payload(report, pseudonyms=coding_round.anonymous)
 
 
 def _without(payload: Mapping[str, Any], hidden: set[str]) -> dict[str, Any]:

@@ -33,7 +33,12 @@ from labeling.selectors.reconciliation import (
 from labeling.selectors.rounds import reachable_rounds
 from labeling.services.agreement import mark_read
 from labeling.services.discussion import add_comment
-from labeling.services.reconciliation import propose_decision, record_decision, reopen_decision
+from labeling.services.reconciliation import (
+    open_reconciliation,
+    propose_decision,
+    record_decision,
+    reopen_decision,
+)
 
 LISTED = 300
 FILTERS = ("dimension", "type", "cell", "repository", "decided")
@@ -94,6 +99,7 @@ def _closed_round(request: CoderRequest, slug: str, number: int) -> tuple[Round,
     if not coding_round.is_unblinded or not reachable_rounds(member).filter(pk=coding_round.pk).exists():
         raise Http404("The answers of this round are not open to you.")
     mark_read(coding_round, member)
+    open_reconciliation(coding_round)  # no more than a look, unless a crash cut the close short
     return coding_round, member
 
 

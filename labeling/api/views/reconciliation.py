@@ -36,6 +36,7 @@ from labeling.services.answers import Answer
 from labeling.services.discussion import add_comment
 from labeling.services.reconciliation import (
     decide_cell,
+    open_reconciliation,
     propose_decision,
     record_decision,
     reopen_decision,
@@ -85,6 +86,7 @@ class DisagreementList(ApiView):
         coding_round, member = get_round_by_id_or_404(self.user, round_id)
         refuse_running(coding_round)
         mark_read(coding_round, member)
+        open_reconciliation(coding_round)  # no more than a look, unless a crash cut the close short
         rows = queued_decisions(coding_round, member, **_filters(request.query_params))
         return self.paged(
             rows,
