@@ -187,6 +187,9 @@ def _filtered(repository: FakeRepository, query: Mapping[str, str]) -> list[Fake
 
 def _get_issue(github: FakeGithub, request: Request, name: str, number: str) -> Answer:
     place = (name.lower(), int(number))
+    if name.lower() in github.renamed:
+        new_name = github.renamed[name.lower()]
+        return Answer(301, {"message": "Moved"}, _location(github, f"{new_name}/issues/{number}"))
     if place in github.moved:
         repository, moved_to = github.moved[place]
         return Answer(301, {"message": "Moved"}, _location(github, f"{repository}/issues/{moved_to}"))

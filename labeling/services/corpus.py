@@ -40,6 +40,8 @@ __all__ = [
 #: Stands for a version without any rule.
 NO_RULES = "none"
 BATCH = 500
+#: What no rule reads; it can be megabytes an issue.
+HEAVY = ("latest__comments", "latest__timeline", "latest__fixes", "latest__reactions", "latest__notes")
 DUPLICATE = "Duplicate of another issue"
 BY_HAND = "Left out by hand"
 
@@ -97,20 +99,21 @@ def apply_rules(*, study: Study, issue_ids: Collection[int] | None = None) -> in
     """Set ``eligible`` and ``because`` of all issues, or of some; return how many changed."""
     rules = current_rules(study)
     needs_body = any(rule.field in ("body", "text") for rule in rules)
-    rows = study.issues.select_related("latest").order_by("pk")
+    rows = study.issues.select_related("latest").defer(*HEAVY).order_by("pk")
     if issue_ids is not None:
         rows = rows.filter(pk__in=issue_ids)
     changed = 0
     for batch in _batches(rows):
         bodies = _bodies(batch) if needs_body else {}
-        moved = []
+        moved: dict[tuple[bool, str], list[int]] = {}
         for issue in batch:
             verdict = _judge(Facts(issue, bodies.get(issue.latest_id or 0, "")), rules)
             if verdict != (issue.eligible, issue.because):
-                issue.eligible, issue.because = verdict
-                moved.append(issue)
-        Issue.objects.bulk_update(moved, ["eligible", "because"])
-        changed += len(moved)
+                moved.setdefault(verdict, []).append(issue.pk)
+        # There are few verdicts, and many issues to each.
+        for (is_eligible, because), ids in moved.items():
+            Issue.objects.filter(pk__in=ids).update(eligible=is_eligible, because=because)
+            changed += len(ids)
     return changed
 
 

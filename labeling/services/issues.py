@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from labeling.models import Issue, IssueSnapshot, SnapshotDocument, Study
@@ -12,6 +13,8 @@ from labeling.services.snapshots import documents_of, record_of, snapshot_of
 
 #: What an issue takes over from a newer record, where it had nothing yet.
 _IDS = ("repository_id", "node_id", "rest_id", "url")
+#: Read only in the rare case that the hash does not decide.
+_HEAVY = ("latest__comments", "latest__timeline", "latest__fixes", "latest__reactions", "latest__notes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ class _Known:
     """The issues of the study that a page of records may be about."""
 
     def __init__(self, study: Study, records: Sequence[IssueRecord]) -> None:
-        rows = study.issues.select_related("latest")
+        rows = study.issues.select_related("latest").defer(*_HEAVY)
         # One query for each way to be known: a single OR would not use the indexes.
         by_node = rows.filter(node_id__in=[record.node_id for record in records if record.node_id])
         by_rest = rows.filter(rest_id__in=[record.rest_id for record in records if record.rest_id])
@@ -126,26 +129,25 @@ def _keep_snapshots(pairs: Sequence[tuple[Issue, IssueRecord]], run_id: int | No
     """Store what is new and point each issue to what it says now; return the issues that changed."""
     now = timezone.now()
     kept = _stored([issue for issue, _ in pairs])
-    new: dict[int, tuple[IssueSnapshot, IssueRecord]] = {}
-    changed: set[int] = set()
-    touched: list[Issue] = []
+    new: list[tuple[IssueSnapshot, IssueRecord]] = []
+    returned: set[int] = set()
     for issue, record in pairs:
-        before = issue.latest
-        is_touched = _take_over(issue, record)
-        if issue.redacted_at is None and not (before and _says_the_same(before, record)):
-            stored = kept.get((issue.pk, content_hash(record)))
-            if stored is None:
-                stored = snapshot_of(record, issue_id=issue.pk, run_id=run_id, fetched_at=now)
-                new[issue.pk] = (stored, record)
-            issue.latest = stored
-            changed.add(issue.pk)
-        if is_touched or issue.pk in changed:
-            touched.append(issue)
-    _create_snapshots(list(new.values()))
-    Issue.objects.bulk_update(
-        touched, ["latest", "former_keys", "gone", "transferred_to", *_IDS], batch_size=200
-    )
-    return changed
+        told = content_hash(record)
+        if issue.redacted_at is not None or (issue.latest and _says_the_same(issue.latest, record, told)):
+            continue
+        if (issue.pk, told) in kept:
+            # It says again what it said before.
+            Issue.objects.filter(pk=issue.pk).update(latest=kept[issue.pk, told])
+            returned.add(issue.pk)
+        else:
+            told_now = snapshot_of(record, told, issue_id=issue.pk, run_id=run_id, fetched_at=now)
+            new.append((told_now, record))
+    _create_snapshots(new)
+    added = {snapshot.issue_id for snapshot, _ in new}
+    newest = IssueSnapshot.objects.filter(issue=OuterRef("pk")).order_by("-pk").values("pk")[:1]
+    Issue.objects.filter(pk__in=added).update(latest=Subquery(newest))
+    _take_over(pairs)
+    return added | returned
 
 
 def _stored(issues: Sequence[Issue]) -> dict[tuple[int, str], IssueSnapshot]:
@@ -154,8 +156,8 @@ def _stored(issues: Sequence[Issue]) -> dict[tuple[int, str], IssueSnapshot]:
     return {(row.issue_id, row.content_hash): row for row in rows.only("issue_id", "content_hash")}
 
 
-def _says_the_same(snapshot: IssueSnapshot, record: IssueRecord) -> bool:
-    if snapshot.content_hash == content_hash(record):
+def _says_the_same(snapshot: IssueSnapshot, record: IssueRecord, told: str) -> bool:
+    if snapshot.content_hash == told:
         return True
     if "patches" not in snapshot.carries or "patches" in record.carries:
         return False
@@ -164,28 +166,22 @@ def _says_the_same(snapshot: IssueSnapshot, record: IssueRecord) -> bool:
     return content_hash(without_patches(whole)) == content_hash(without_patches(record))
 
 
-def _take_over(issue: Issue, record: IssueRecord) -> bool:
-    """Take over ids, the address, and another name it goes by; true if anything changed."""
-    before = (
-        issue.gone,
-        issue.transferred_to,
-        list(issue.former_keys),
-        *(getattr(issue, name) for name in _IDS),
-    )
-    for name in _IDS:
-        told = getattr(record, name)
-        if told:
+def _take_over(pairs: Sequence[tuple[Issue, IssueRecord]]) -> None:
+    """Take over ids, addresses and other names that are new; what is there again is no longer gone."""
+    touched = []
+    for issue, record in pairs:
+        news = {
+            name: told for name in _IDS if (told := getattr(record, name)) and told != getattr(issue, name)
+        }
+        if record.key not in (issue.key, *issue.former_keys):
+            news["former_keys"] = [*issue.former_keys, record.key]
+        if issue.gone or issue.transferred_to:
+            news |= {"gone": False, "transferred_to": ""}
+        for name, told in news.items():
             setattr(issue, name, told)
-    if record.key not in (issue.key, *issue.former_keys):
-        issue.former_keys = [*issue.former_keys, record.key]
-    issue.gone, issue.transferred_to = False, ""
-    after = (
-        issue.gone,
-        issue.transferred_to,
-        list(issue.former_keys),
-        *(getattr(issue, name) for name in _IDS),
-    )
-    return before != after
+        if news:
+            touched.append(issue)
+    Issue.objects.bulk_update(touched, [*_IDS, "former_keys", "gone", "transferred_to"], batch_size=200)
 
 
 def _create_snapshots(new: Sequence[tuple[IssueSnapshot, IssueRecord]]) -> None:

@@ -15,17 +15,16 @@ from labeling.records import (
     FixRecord,
     IssueRecord,
     as_json,
-    content_hash,
 )
 
 
 def snapshot_of(
-    record: IssueRecord, *, issue_id: int, run_id: int | None, fetched_at: datetime
+    record: IssueRecord, content_hash: str, *, issue_id: int, run_id: int | None, fetched_at: datetime
 ) -> IssueSnapshot:
     """Make the row, unsaved; the texts go to ``documents_of``."""
     return IssueSnapshot(
         issue_id=issue_id,
-        content_hash=content_hash(record),
+        content_hash=content_hash,
         fetched_at=fetched_at,
         run_id=run_id,
         title=record.title,

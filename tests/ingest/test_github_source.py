@@ -287,6 +287,23 @@ def test_a_transferred_issue_is_not_counted_under_the_old_repository(fetch, gith
     assert "was transferred" in pages[0].problems[0]
 
 
+def test_an_address_under_the_old_name_of_a_repository_is_no_transfer(fetch, github, token):
+    github.renamed["acme/old-name"] = "acme/train"
+
+    pages = fetch(SourceQuery(issues=("acme/old-name#1",)), token=token)
+
+    (record,) = pages[0].records
+    assert record.key == "github.com/acme/train#1"
+    assert record.transferred_to is None
+
+
+def test_an_address_in_a_repository_that_is_not_there_is_named_and_not_called_deleted(fetch):
+    pages = fetch(SourceQuery(issues=("acme/missing#1", "acme/train#1")))
+
+    assert numbers_of(pages) == [1]
+    assert "acme/missing was not found" in pages[0].problems[0]
+
+
 @pytest.mark.parametrize("status", [404, 410])
 def test_a_deleted_issue_is_told_as_gone(fetch, github, status):
     github.deleted["acme/train", 8] = Answer(status, {"message": "This issue was deleted"})

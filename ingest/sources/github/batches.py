@@ -10,7 +10,7 @@ from ingest.sources.base import Checkpoint, SourceError, SourceQuery
 from ingest.sources.github.client import Client, NotThereError
 from ingest.sources.github.graphql import GraphqlReader
 from ingest.sources.github.listing import Batch, follow_repository, read_address, repository_names
-from ingest.sources.github.rest import Repository, RestReader, Row
+from ingest.sources.github.rest import RestReader, Row
 from ingest.sources.github.search import search, texts
 
 Reader = RestReader | GraphqlReader
@@ -71,10 +71,9 @@ def _with_end(items: Iterator[T]) -> Iterator[tuple[T, bool]]:
 
 
 def _addressed(client: Client, reader: Reader, query: SourceQuery, checkpoint: Checkpoint) -> Iterator[Batch]:
-    names: dict[str, Repository] = {}
     total = len(query.issues)
     for at in range(int(checkpoint.get("at") or 0), total, reader.batch):
-        found = [_look_up(client, told, query, names) for told in query.issues[at : at + reader.batch]]
+        found = [_look_up(client, told, query) for told in query.issues[at : at + reader.batch]]
         yield Batch(
             [row for batch in found for row in batch.rows],
             {"at": at + reader.batch},
@@ -84,9 +83,9 @@ def _addressed(client: Client, reader: Reader, query: SourceQuery, checkpoint: C
         )
 
 
-def _look_up(client: Client, told: str, query: SourceQuery, names: dict[str, Repository]) -> Batch:
+def _look_up(client: Client, told: str, query: SourceQuery) -> Batch:
     try:
-        return read_address(client, told, query.unit_kinds, names)
+        return read_address(client, told, query.unit_kinds)
     except NotThereError as error:
         return Batch(problems=(error.sentence,))
 

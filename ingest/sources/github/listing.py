@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
 from typing import Any
 
 from ingest.sources.base import Checkpoint, SourceError, SourceQuery
@@ -81,18 +82,15 @@ def _is_wanted(row: Row, kind: UnitKind, query: SourceQuery, seen: str | None) -
     return is_new and record.kind == kind and query.wants(record)
 
 
-def read_address(client: Client, told: str, kinds: Sequence[UnitKind], names: dict[str, Repository]) -> Batch:
+def read_address(client: Client, told: str, kinds: Sequence[UnitKind]) -> Batch:
     """Look up one issue by its address: there, gone, moved away, or of a kind the study does not code."""
     address = read_issue(told)
     _refuse_other_host(client, address)
-    repository = names.get(address.repository) or find_repository(client, address.repository)
-    names[address.repository] = repository
     try:
-        _, row = client.get(f"/repos/{repository.name}/issues/{address.number}")
+        _, row = client.get(f"/repos/{address.repository}/issues/{address.number}")
     except NotThereError as error:
         return _gone(client, address, error)
-    home = repository_of(row.get("repository_url") or row.get("html_url"))
-    if home and home.lower() != repository.name.lower():
+    if _has_moved(client, address, row):
         moved_to = issue_of(row, host=client.host).key
         told_moved = replace(_placeholder(client, address), transferred_to=moved_to)
         sentence = f"{told} was transferred. Import {row.get('html_url') or moved_to} if you want it."
@@ -101,7 +99,15 @@ def read_address(client: Client, told: str, kinds: Sequence[UnitKind], names: di
     if kind not in kinds:
         said = "a pull request, and this study codes issues" if kind == "pull_request" else "no pull request"
         return Batch(problems=(f"{told} is {said}: left out.",))
-    return Batch([repository.own(row)])
+    return Batch([row])
+
+
+def _has_moved(client: Client, address: IssueAddress, row: Row) -> bool:
+    """Whether it came back from another repository, and not merely under this one's new name."""
+    home = repository_of(row.get("repository_url") or row.get("html_url")).lower()
+    if not home or home == address.repository.lower():
+        return False
+    return home != find_repository(client, address.repository).name.lower()
 
 
 def repository_names(query: SourceQuery) -> tuple[str, ...]:
@@ -118,6 +124,8 @@ def _gone(client: Client, address: IssueAddress, error: NotThereError) -> Batch:
         raise SourceError(
             f"GitHub no longer supports what we ask. GitHub says: {error.message}", permanent=True
         )
+    if error.status == HTTPStatus.NOT_FOUND:
+        find_repository(client, address.repository)  # raises where the whole repository is not there
     record = replace(_placeholder(client, address), gone=True)
     return Batch(told=(record,), problems=(f"{name} was deleted, or is not visible to this token.",))
 

@@ -23,17 +23,18 @@ def read_patches(client: Client, fix: FixRecord) -> FixRecord:
     if fix.kind == "commit":
         return _read_commit(client, fix)
     repository = fix.key.partition("#")[0]
-    _, pull = client.get(f"/repos/{repository}/pulls/{fix.number}")
+    if fix.additions is None:  # REST's cross-references do not tell the counts, GraphQL does
+        _, pull = client.get(f"/repos/{repository}/pulls/{fix.number}")
+        fix = replace(
+            fix,
+            additions=pull.get("additions"),
+            deletions=pull.get("deletions"),
+            changed_files=pull.get("changed_files"),
+        )
     path = f"/repos/{repository}/pulls/{fix.number}/files"
     rows: list[Row] = [row for page in pages(client, path, {}) for row in page]
     rows = _complete(client, path, rows)
-    return replace(
-        fix,
-        additions=pull.get("additions", fix.additions),
-        deletions=pull.get("deletions", fix.deletions),
-        changed_files=pull.get("changed_files", fix.changed_files),
-        files=tuple(_file(row) for row in rows),
-    )
+    return replace(fix, files=tuple(_file(row) for row in rows))
 
 
 def _read_commit(client: Client, fix: FixRecord) -> FixRecord:
