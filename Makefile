@@ -6,7 +6,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: run install test lint bench soak
+.PHONY: run install test lint bench soak pictures
 
 run: install
 	@exec $(BIN)/python manage.py start --demo --stop-with-parent
@@ -27,6 +27,9 @@ lint: .venv/.tests-installed
 
 bench: .venv/.tests-installed
 	@$(BIN)/python -m benchmarks
+
+pictures: .venv/.tests-installed
+	@$(BIN)/python -m tests.pictures
 
 soak: .venv/.tests-installed
 	@$(BIN)/python -m pytest -m soak
