@@ -7,9 +7,10 @@ from collections.abc import Container
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
+from django.db.models import Exists, OuterRef, Q
 from django.http import Http404
 
-from labeling.blinding import settled
+from labeling.blinding import sealing_assignments, settled
 from labeling.models import Assignment, Membership, Role, Round, RoundUnit, Study, User
 
 Roles = Role | Container[str] | None
@@ -100,10 +101,14 @@ def get_unit_assignment_or_404(
 
 
 def _own_assignment(member: Membership, **which: object) -> Assignment:
+    # What one said before is hidden while one codes the issue again, as everything about it is.
+    sealed = sealing_assignments(member).filter(
+        round_unit__unit__issue=OuterRef("round_unit__unit__issue"),
+    )
     own = (
         Assignment.objects.of_member(member)
         .active()
-        .filter(**which)
+        .filter(Q(round_unit__round__state__in=Round.RUNNING) | ~Exists(sealed), **which)
         .select_related(
             "coder__user",
             "round_unit__round__study",

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q
 from django.urls import reverse
 
 from labeling.marks import DimensionMark, mark_dimensions
@@ -21,7 +21,7 @@ from labeling.models import (
 from labeling.selectors.progress import round_progress
 from labeling.selectors.reconciliation import QUEUED
 from labeling.selectors.rounds import reachable_rounds
-from labeling.selectors.studies import visible_events
+from labeling.selectors.studies import visible_events, with_shown_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +186,8 @@ def stages(study: Study) -> list[Stage]:
     ]
 
 
-def recent_events(member: Membership) -> QuerySet[Event]:
-    return visible_events(member)[:8]
+def recent_events(member: Membership) -> list[Event]:
+    return with_shown_names(visible_events(member)[:8], member)
 
 
 def next_step(study: Study, member: Membership, rounds: list[RoundRow]) -> NextStep | None:

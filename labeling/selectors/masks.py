@@ -6,7 +6,7 @@ from functools import cached_property
 from django.db.models import Exists, OuterRef, Q
 
 from labeling.blinding import sealing_assignments
-from labeling.models import Membership, Round
+from labeling.models import Membership, Round, Unit
 
 
 class Masks:
@@ -34,6 +34,21 @@ class Masks:
             return Q(pk__in=())
         mine = sealing_assignments(self.member).filter(round_unit__round__in=rounds)
         return Q(Exists(mine.filter(round_unit__unit__issue=OuterRef("pk"))))
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """What the units whose very name is hidden are called instead, by the name."""
+        rounds = [pk for pk, fields in self._rounds.items() if "repository" in fields]
+        if not rounds:
+            return {}
+        mine = sealing_assignments(self.member).filter(round_unit__round__in=rounds)
+        units = Unit.objects.filter(issue__in=mine.values("round_unit__unit__issue"))
+        return {ref: f"unit {pk}" for ref, pk in units.values_list("ref", "pk")}
+
+    def all_issues(self) -> dict[int, frozenset[str]]:
+        """``of_issues`` of every issue that the member codes now."""
+        mine = sealing_assignments(self.member).filter(round_unit__round__in=self._rounds)
+        return self.of_issues(set(mine.values_list("round_unit__unit__issue", flat=True)))
 
     def of_issues(self, issues: Collection[int]) -> dict[int, frozenset[str]]:
         """Give the hidden fields of those of the issues that have any."""

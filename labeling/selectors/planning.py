@@ -7,18 +7,23 @@ from django.db.models import Exists, OuterRef, Q
 
 from labeling.models import Assignment, Membership, Role, Round, RoundUnit, Submission, Unit
 from labeling.selectors.issues import hidden_at, shown_issue
+from labeling.selectors.masks import Masks
 
 PREVIEWED = 3
 
 
-def preview_units(coding_round: Round) -> list[dict[str, Any]]:
-    """Show the first units under the round's masks; no assignment is made and nothing is answered."""
+def preview_units(coding_round: Round, member: Membership) -> list[dict[str, Any]]:
+    """Show the first units under the round's masks; no assignment is made and nothing is answered.
+
+    What another round hides from the member stays hidden here.
+    """
     units = (
         Unit.objects.filter(round_units__round=coding_round, round_units__left_out=False)
         .select_related("issue__latest", "snapshot")
         .order_by("ref")[:PREVIEWED]
     )
-    return [shown_issue(unit, hidden_at(coding_round, 0)) for unit in units]
+    hidden, elsewhere = hidden_at(coding_round, 0), Masks(member).of_issues([unit.issue_id for unit in units])
+    return [shown_issue(unit, hidden | elsewhere.get(unit.issue_id, frozenset())) for unit in units]
 
 
 def median_seconds(coding_round: Round) -> float | None:

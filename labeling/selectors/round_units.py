@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from labeling.blinding import sealing_assignments, settled
+from labeling.blinding import settled
 from labeling.models import Assignment, Decision, Membership, Role, Round, RoundUnit, Sample, Unit
 from labeling.selectors.issues import shown_ref
 from labeling.selectors.masks import Masks
@@ -16,7 +16,7 @@ from labeling.selectors.masks import Masks
 class ListedRoundUnit:
     """``stratum`` is None where fields are hidden from the reader; the last two until the round closes.
 
-    ``is_decided`` is None too while the unit is sealed for the reader.
+    ``is_decided`` is None too while the reader may not read of the unit.
     """
 
     id: int
@@ -41,12 +41,12 @@ def listed_round_units(
 ) -> list[ListedRoundUnit]:
     """Say of units, read with ``unit``, what the member may know, in a fixed number of queries."""
     masked = Masks(member).of_issues([row.unit.issue_id for row in rows])
-    sealed = set(sealing_assignments(member).values_list("round_unit__unit__issue", flat=True))
+    known = RoundUnit.objects.filter(settled(member, ""), pk__in=[row.pk for row in rows])
+    readable = set(known.values_list("pk", flat=True))
     undecided = _undecided(member, rows) if coding_round.is_unblinded else set()
     listed = []
     for row in rows:
         hidden = masked.get(row.unit.issue_id, frozenset())
-        tells = coding_round.is_unblinded and row.unit.issue_id not in sealed
         listed.append(
             ListedRoundUnit(
                 id=row.unit_id,
@@ -55,7 +55,7 @@ def listed_round_units(
                 stratum=None if hidden else row.stratum,
                 left_out=row.left_out,
                 overlap=row.overlap if coding_round.is_unblinded else None,
-                is_decided=row.pk not in undecided if tells else None,
+                is_decided=row.pk not in undecided if row.pk in readable else None,
             )
         )
     return listed

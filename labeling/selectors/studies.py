@@ -1,10 +1,13 @@
 """Studies of a user, their counts, and the events a member may see."""
 
+from collections.abc import Iterable, Mapping
+
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from labeling.errors import InvalidInputError
 from labeling.models import Event, Invitation, Membership, Notice, Role, Round, Study, User
+from labeling.selectors.masks import Masks
 
 
 def own_memberships(user: User) -> QuerySet[Membership]:
@@ -50,11 +53,35 @@ def visible_events(member: Membership) -> QuerySet[Event]:
     return events.filter(own | settled)
 
 
+def with_shown_names(events: Iterable[Event], member: Membership) -> list[Event]:
+    """Call units by the name under which open rounds show them to the member."""
+    shown = list(events)
+    if any(event.object.startswith("unit:") for event in shown):
+        names = Masks(member).names
+        for event in shown:
+            event.object = _shown_object(event.object, names)
+    return shown
+
+
+def _shown_object(named: str, names: Mapping[str, str]) -> str:
+    kind, _, name = named.partition(":")
+    return f"unit:{names[name]}" if kind == "unit" and name in names else named
+
+
 def own_notices(user: User) -> QuerySet[Notice]:
     """Notices of all studies in which the user is a present member."""
     return Notice.objects.filter(
         member__user=user, member__left_at__isnull=True, member__study__deleted_at__isnull=True
     ).select_related("member__study")
+
+
+def notices_with_shown_names(notices: Iterable[Notice]) -> list[Notice]:
+    """As ``with_shown_names``, for the member each notice is for."""
+    shown = list(notices)
+    names = {member: Masks(member).names for member in {notice.member for notice in shown}}
+    for notice in shown:
+        notice.object = _shown_object(notice.object, names[notice.member])
+    return shown
 
 
 def open_invitations(study: Study) -> QuerySet[Invitation]:

@@ -421,14 +421,13 @@ def _store(decision: Decision, content: Content, how: Decision.How, by: Membersh
 
 def _note_unclear_definition(decision: Decision, by: Membership) -> None:
     """Leave a line in the note of the codebook draft, where whoever edits the definitions finds it."""
-    round_unit = decision.round_unit
-    study = round_unit.round.study
-    draft = study.codebooks.filter(frozen_at__isnull=True).first() or _new_draft(round_unit.round, by)
-    line = (
-        f"Definition unclear: {decision.dimension}, {decision.cell.replace('|', ' or ')} "
-        f"({round_unit.unit.ref}, round {round_unit.round.number})"
-    )
-    draft.note = "\n".join(filter(None, [draft.note, f"{line}: {decision.rationale}".removesuffix(": ")]))
+    coding_round = decision.round_unit.round
+    study = coding_round.study
+    draft = study.codebooks.filter(frozen_at__isnull=True).first() or _new_draft(coding_round, by)
+    # Once frozen the note is read by all, also by those who may not read of the unit, or code it again.
+    told = decision.cell.replace("|", " or ")
+    line = f"Definition unclear: {decision.dimension}, {told} (round {coding_round.number})"
+    draft.note = "\n".join(filter(None, [draft.note, line]))
     draft.save(update_fields=["note"])
 
 

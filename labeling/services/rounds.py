@@ -17,6 +17,7 @@ from labeling.models import (
     Submission,
     Unit,
 )
+from labeling.selectors.masks import Masks
 from labeling.selectors.planning import (
     median_seconds,
     preview_units,
@@ -150,7 +151,7 @@ def close_round(*, coding_round: Round, by: Membership, missing: str = Round.Mis
         # Saving and submitting take the same lock (SQLite: IMMEDIATE): none slips in.
         locked = lock_round(coding_round)
         if missing == Round.Missing.REFUSE and locked.state == Round.State.OPEN:
-            _refuse_unfinished(locked)
+            _refuse_unfinished(locked, by)
         locked.missing = missing
         locked.move_to(Round.State.CLOSED)
         record_round(locked, "round.closed", by, missing=missing)
@@ -206,7 +207,7 @@ def finish_round(*, coding_round: Round, by: Membership) -> Round:
     return locked
 
 
-def unfinished(coding_round: Round) -> dict[str, list[dict[str, Any]]]:
+def unfinished(coding_round: Round, member: Membership) -> dict[str, list[dict[str, Any]]]:
     """List what a close would leave behind: never submitted, changed since, or returned."""
     rows = (
         _dealt(coding_round)
@@ -215,8 +216,10 @@ def unfinished(coding_round: Round) -> dict[str, list[dict[str, Any]]]:
         .order_by("round_unit__unit__ref", "coder__number")
     )
     lists: dict[str, list[dict[str, Any]]] = {"missing": [], "changed": [], "returned": []}
+    names = Masks(member).names
     for row in rows:
-        named = {"unit": row.round_unit.unit.ref, "id": row.round_unit.unit_id, "coder": row.coder.name}
+        unit = row.round_unit.unit
+        named = {"unit": names.get(unit.ref, unit.ref), "id": unit.pk, "coder": row.coder.name}
         if not row.is_submitted:
             lists["missing"].append(named)
         elif row.return_reason:
@@ -247,8 +250,8 @@ def workload(coding_round: Round) -> dict[str, Any]:
     }
 
 
-def _refuse_unfinished(coding_round: Round) -> None:
-    lists = unfinished(coding_round)
+def _refuse_unfinished(coding_round: Round, by: Membership) -> None:
+    lists = unfinished(coding_round, by)
     if any(lists.values()):
         told = [f"{len(rows)} {name}" for name, rows in lists.items() if rows]
         raise RoundStateError(

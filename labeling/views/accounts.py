@@ -16,7 +16,7 @@ from labeling.errors import InvalidInputError, MembershipError
 from labeling.forms.accounts import AccountForm, JoinForm, SourceTokenForm
 from labeling.forms.errors import add_errors
 from labeling.models import Membership, SourceToken, User
-from labeling.selectors.studies import own_notices
+from labeling.selectors.studies import notices_with_shown_names, own_notices
 from labeling.services.members import accept_invitation, find_invitation
 from labeling.services.tokens import store_token
 
@@ -91,6 +91,7 @@ def inbox(request: CoderRequest) -> HttpResponse:
         notices.filter(read_at__isnull=True).update(read_at=timezone.now())
         return redirect("labeling:inbox")
     page = Paginator(notices, 50).get_page(request.GET.get("page"))
+    page.object_list = notices_with_shown_names(page)
     return render_page(request, "labeling/inbox.html", {"page": page})
 
 

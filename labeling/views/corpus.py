@@ -115,8 +115,9 @@ def _issue_page(
     eligibility_form: EligibilityForm | None = None,
     duplicate_form: DuplicateForm | None = None,
 ) -> HttpResponse:
-    shown = Corpus(member).shown(issue)
-    duplicate_of = issue.duplicate_of
+    seen = Corpus(member)
+    shown = seen.shown(issue)
+    duplicate_of = next(iter(seen.listed(member.study.issues.filter(duplicates=issue))), None)
     context = _frame(member) | {
         "issue": shown,
         "row": issue,

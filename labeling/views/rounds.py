@@ -204,7 +204,7 @@ def _unit_table(request: CoderRequest, coding_round: Round, member: Membership) 
 def round_preview(request: CoderRequest, slug: str, number: int) -> HttpResponse:
     """One of three units as a coder would see it; nothing is stored."""
     coding_round, lead = get_round_or_404(request.user, slug, number, role=Role.LEAD)
-    shown = preview_units(coding_round)
+    shown = preview_units(coding_round, lead)
     if not shown:
         messages.info(request, "The round has no units to preview yet.")
         return redirect(coding_round)

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from labeling.api.base import ApiView
 from labeling.api.serializers.studies import InboxRead, NoticeOutput, TokenInput, TokenOutput
 from labeling.models import SourceToken
-from labeling.selectors.studies import own_notices
+from labeling.selectors.studies import notices_with_shown_names, own_notices
 from labeling.services.tokens import store_token
 
 
@@ -40,7 +40,9 @@ class Inbox(ApiView):
     @extend_schema(responses=NoticeOutput(many=True))
     def get(self, request: Request) -> Response:
         return self.paged(
-            own_notices(self.user), ordering="-id", into=lambda page: NoticeOutput(page, many=True).data
+            own_notices(self.user),
+            ordering="-id",
+            into=lambda page: NoticeOutput(notices_with_shown_names(page), many=True).data,
         )
 
 

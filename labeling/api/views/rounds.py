@@ -31,6 +31,7 @@ from labeling.api.serializers.rounds import (
 )
 from labeling.errors import InvalidInputError
 from labeling.models import CategoryProposal, Membership, Role, Round, RoundUnit, Study, Unit
+from labeling.selectors.masks import Masks
 from labeling.selectors.planning import preview_units
 from labeling.selectors.progress import round_progress
 from labeling.selectors.proposals import readable_proposals
@@ -150,8 +151,10 @@ class RoundPreview(ApiView):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, round_id: int) -> Response:
         """Three units as a coder would see them, and the work the round will be. Nothing is stored."""
-        coding_round, _ = get_round_by_id_or_404(self.user, round_id, role=Role.LEAD)
-        return Response({"units": preview_units(coding_round), "workload": rounds.workload(coding_round)})
+        coding_round, lead = get_round_by_id_or_404(self.user, round_id, role=Role.LEAD)
+        return Response(
+            {"units": preview_units(coding_round, lead), "workload": rounds.workload(coding_round)}
+        )
 
 
 class RoundOpen(ApiView):
@@ -255,14 +258,16 @@ class RoundRedeal(ApiView):
         (leaving,) = _coders(coding_round.study, [body["from"]], field="from")
         redealt = dealing.redeal(coding_round=coding_round, leaving=leaving, by=lead, dry_run=body["dry_run"])
         numbers = dict(coding_round.study.memberships.values_list("number", "pk"))
+        names = Masks(lead).names
         return Response(
             {
                 "from": leaving.pk,
                 "dry_run": body["dry_run"],
                 "moves": [
-                    {"unit": ref, "to": numbers[number]} for ref, number in sorted(redealt.moves.items())
+                    {"unit": names.get(ref, ref), "to": numbers[number]}
+                    for ref, number in sorted(redealt.moves.items())
                 ],
-                "stuck": redealt.stuck,
+                "stuck": [names.get(ref, ref) for ref in redealt.stuck],
             }
         )
 

@@ -10,7 +10,12 @@ from labeling.access import get_study_or_404
 from labeling.api.base import ApiView
 from labeling.api.serializers.studies import Confirm, EventOutput, StudyInput, StudyOutput, StudyPatch
 from labeling.models import ExportJob, Job, Membership, Role, Study
-from labeling.selectors.studies import own_memberships, study_progress, visible_events
+from labeling.selectors.studies import (
+    own_memberships,
+    study_progress,
+    visible_events,
+    with_shown_names,
+)
 from labeling.services import studies
 
 
@@ -81,7 +86,9 @@ class EventList(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         _, member = get_study_or_404(self.user, slug)
         return self.paged(
-            visible_events(member), ordering="-id", into=lambda page: EventOutput(page, many=True).data
+            visible_events(member),
+            ordering="-id",
+            into=lambda page: EventOutput(with_shown_names(page, member), many=True).data,
         )
 
 

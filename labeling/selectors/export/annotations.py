@@ -95,7 +95,7 @@ def _annotation_row(
 ) -> AnnotationRow:
     coding_round, submission = columns.coding_round, told.submission
     return AnnotationRow(
-        **unit_columns(unit),
+        **unit_columns(reader, unit),
         round=coding_round.number,
         round_kind=coding_round.kind,
         codebook_version=coding_round.codebook.version if coding_round.codebook else None,
@@ -113,13 +113,14 @@ def _annotation_row(
     )
 
 
-def unit_columns(unit: Unit) -> dict[str, Any]:
-    issue = unit.issue
+def unit_columns(reader: Reader, unit: Unit) -> dict[str, Any]:
+    """Name the unit, as far as the rounds in which the reader codes it do."""
+    issue, hides_name = unit.issue, reader.hides_name(unit.issue_id)
     return {
-        "unit": unit.ref,
-        "repository": issue.repository,
-        "number": issue.number,
-        "url": issue.url,
+        "unit": f"unit {unit.pk}" if hides_name else unit.ref,
+        "repository": "" if hides_name else issue.repository,
+        "number": None if hides_name else issue.number,
+        "url": "" if issue.pk in reader.hidden_fields else issue.url,
     }
 
 

@@ -115,7 +115,7 @@ def _label_rows(reader: Reader, unit: Unit, dimension: str, final: Final) -> Ite
     coding_round = final.columns.coding_round
     for category, path in _decided(final, dimension):
         yield LabelRow(
-            **unit_columns(unit),
+            **unit_columns(reader, unit),
             round=coding_round.number,
             codebook_version=coding_round.codebook.version if coding_round.codebook else None,
             dimension=dimension,
@@ -185,7 +185,7 @@ def _wide_row(
     snapshot = unit.snapshot
     rounds = sorted({each.columns.coding_round.number for each in finals.values()})
     fixed = WideRow(
-        **unit_columns(unit),
+        **unit_columns(reader, unit),
         title=snapshot.title if snapshot else "",
         created_at=snapshot.opened_at if snapshot else None,
         closed_at=snapshot.closed_at if snapshot else None,

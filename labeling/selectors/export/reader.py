@@ -11,6 +11,7 @@ from django.db.models import Q, QuerySet
 from labeling.blinding import sealing_assignments, settled
 from labeling.models import Assignment, Dimension, Membership, Round, RoundUnit, Study, Unit
 from labeling.selectors.frozen import Names, names_of, round_dimensions
+from labeling.selectors.masks import Masks
 
 BATCH = 500
 T = TypeVar("T")
@@ -55,6 +56,14 @@ class Reader:
                 {each.pk: each.pseudonym if self.pseudonyms else each.name for each in members}
             )
         return self._names[member] if member is not None else ""
+
+    @cached_property
+    def hidden_fields(self) -> dict[int, frozenset[str]]:
+        """What open rounds hide from the reader, by issue."""
+        return Masks(self.member).all_issues()
+
+    def hides_name(self, issue: int) -> bool:
+        return "repository" in self.hidden_fields.get(issue, ())
 
     @cached_property
     def rounds(self) -> dict[int, RoundColumns]:

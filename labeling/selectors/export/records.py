@@ -14,12 +14,15 @@ from labeling.models import (
     Codebook,
     Dimension,
     Event,
+    Issue,
     Round,
     Sample,
     SampleUnit,
+    Unit,
 )
 from labeling.sampling import ranking
 from labeling.selectors.export.reader import BATCH, Reader
+from labeling.services.codebooks import readable_versions
 from labeling.services.corpus import funnel
 
 EXPORTED = "file.exported"
@@ -27,8 +30,8 @@ READS = (EXPORTED, "round.first_read")
 
 
 def codebook_rows(reader: Reader) -> Iterator[CodebookRow]:
-    """Every category of every version, in the order of the codebook."""
-    codebooks = Codebook.objects.using(reader.using).filter(study=reader.study).order_by("version")
+    """Every category of every version the reader may see, in the order of the codebook."""
+    codebooks = readable_versions(reader.study, reader.member).order_by("version")
     for codebook in codebooks.prefetch_related("dimensions__categories__parent"):
         for dimension in codebook.dimensions.all():
             categories = list(dimension.categories.all())
@@ -66,7 +69,9 @@ def _codebook_row(
 
 def mapping_rows(reader: Reader) -> Iterator[MappingRow]:
     """Where categories went from one version to a later one."""
-    rows = CategoryMapping.objects.using(reader.using).filter(from_codebook__study=reader.study)
+    rows = CategoryMapping.objects.using(reader.using).filter(
+        to_codebook__in=readable_versions(reader.study, reader.member)
+    )
     codes = {
         (codebook, concept): code
         for codebook, concept, code in Category.objects.using(reader.using)
@@ -97,12 +102,17 @@ def sample_rows(reader: Reader) -> Iterator[SampleRow]:
     for each in rows.iterator(chunk_size=BATCH):
         yield SampleRow(
             sample=numbers[each.sample_id],
-            unit=each.unit.ref,
-            stratum=each.stratum,
+            unit=_shown_ref(reader, each.unit),
+            # Strata are made of fields such as the repository or the state.
+            stratum="" if each.unit.issue_id in reader.hidden_fields else each.stratum,
             rank=each.rank,
             drawn=each.drawn,
-            replaced_by=each.replaced_by.ref if each.replaced_by else "",
+            replaced_by=_shown_ref(reader, each.replaced_by) if each.replaced_by else "",
         )
+
+
+def _shown_ref(reader: Reader, unit: Unit) -> str:
+    return f"unit {unit.pk}" if reader.hides_name(unit.issue_id) else unit.ref
 
 
 def _samples(reader: Reader) -> Iterator[tuple[int, Sample]]:
@@ -117,9 +127,19 @@ def frame_rows(reader: Reader) -> Iterator[FrameRow]:
         strata: dict[str, list[str]] = defaultdict(list)
         for key, stratum in unpack_frame(sample.frame).items():
             strata[stratum].append(key)
+        hidden = _hidden_keys(reader)
         for stratum, keys in sorted(strata.items()):
             for rank, key in enumerate(ranking(keys, sample.seed), start=1):
-                yield FrameRow(number, refs.get(key, ""), key, stratum, rank)
+                if key in hidden:
+                    yield FrameRow(number, "", "", "", rank)
+                else:
+                    yield FrameRow(number, refs.get(key, ""), key, stratum, rank)
+
+
+def _hidden_keys(reader: Reader) -> set[str]:
+    issues = [pk for pk in reader.hidden_fields if reader.hides_name(pk)]
+    rows = Issue.objects.using(reader.using).filter(pk__in=issues)
+    return set(rows.values_list("key", flat=True))
 
 
 def funnel_rows(reader: Reader) -> Iterator[FunnelRow]:

@@ -520,7 +520,7 @@ def test_known_answers_are_checked_like_any_others(study, lead, codebook):
 
 def test_the_preview_shows_three_units_under_the_masks_and_stores_nothing(study, lead):
     coding_round = create(study, masked_fields=["github_labels"])
-    shown = rounds.preview_units(coding_round)
+    shown = rounds.preview_units(coding_round, lead)
     assert len(shown) == 3
     assert {(tuple(issue["github_labels"]), issue["url"]) for issue in shown} == {((), None)}
     assert not Assignment.objects.exists()
