@@ -211,6 +211,11 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
+    # Several fields share these choices, or the name "state"; clients are generated with these names.
+    "ENUM_NAME_OVERRIDES": {
+        "AnswerStateEnum": ["coded", "unclear", "not_applicable"],
+        "MaskableFieldEnum": "labeling.selectors.issues.MASKABLE",
+    },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": None,
 }
