@@ -2,7 +2,15 @@
 
 from .agreement import AgreementReport
 from .annotation import Annotation, AnnotationCategory, Evidence, Submission
-from .codebook import RESERVED_STATES, Category, CategoryMapping, CategoryProposal, Codebook, Dimension
+from .codebook import (
+    RESERVED_STATES,
+    Category,
+    CategoryMapping,
+    CategoryProposal,
+    Codebook,
+    CodebookAct,
+    Dimension,
+)
 from .decision import UNIT, Comment, Decision, DecisionProposal, DecisionVersion, DisagreementReason
 from .event import Event, Notice
 from .issue import CorpusRule, Issue, IssueSnapshot, SnapshotDocument
@@ -26,6 +34,7 @@ __all__ = [
     "CategoryMapping",
     "CategoryProposal",
     "Codebook",
+    "CodebookAct",
     "Comment",
     "CorpusRule",
     "Decision",

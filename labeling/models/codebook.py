@@ -153,6 +153,38 @@ class CategoryMapping(Row):
         return f"{self.dimension}: {self.act}"
 
 
+class CodebookAct(Row):
+    """A change of the draft, with what was there before: the newest can be undone until the next freeze.
+
+    ``before`` is None where the change began the draft, and empty once the draft is frozen.
+    """
+
+    class Act(models.TextChoices):
+        EDIT = "edit", "Edited"
+        RENAME = "rename", "Renamed"
+        MOVE = "move", "Moved"
+        MERGE = "merge", "Merged"
+        SPLIT = "split", "Split"
+        ARCHIVE = "archive", "Archived"
+
+    codebook = models.ForeignKey(Codebook, on_delete=models.CASCADE, related_name="acts")
+    n = models.PositiveIntegerField()
+    act = models.TextField(choices=Act.choices)
+    by = models.ForeignKey(Membership, null=True, blank=True, on_delete=models.RESTRICT, related_name="+")
+    summary = models.TextField()
+    before = models.JSONField(null=True)
+    undone_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("n",)
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=("codebook", "n"), name="codebook_act_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.summary
+
+
 class CategoryProposal(Row):
     """A category a coder misses: theirs alone until the round closes, then the lead settles it."""
 

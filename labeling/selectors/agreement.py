@@ -58,6 +58,11 @@ def coding_pairs(
     return _all_data(_frozen(coding_round, codebook), count_states)
 
 
+def frozen_pairs(frozen: FrozenRound) -> list[DimensionData]:
+    """The same for a round that was read already, in whatever words; states count as the study says."""
+    return _all_data(frozen, None)
+
+
 def _frozen(coding_round: Round, codebook: Codebook | None) -> FrozenRound:
     if codebook is None or codebook.pk == coding_round.codebook_id:
         return frozen_round(coding_round)

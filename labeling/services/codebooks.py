@@ -8,9 +8,11 @@ from django.db import transaction
 from django.db.models import Max, QuerySet
 from django.utils import timezone
 
+from labeling.codebook_acts import Done
 from labeling.codebook_input import CategoryInput, DimensionInput, read_codebook
 from labeling.errors import CodebookError, CodebookFrozenError
-from labeling.models import Annotation, Category, Codebook, Dimension, Membership, Study
+from labeling.models import Annotation, Category, Codebook, CodebookAct, Dimension, Membership, Study
+from labeling.services.codebook_mappings import stored_mappings, write_mappings
 from labeling.services.events import record
 
 
@@ -78,27 +80,50 @@ def _category_data(category: Category) -> dict[str, Any]:
     return data
 
 
-def save_draft(*, study: Study, data: Mapping[str, Any], by: Membership) -> Codebook:
+def save_draft(
+    *, study: Study, data: Mapping[str, Any], by: Membership, done: Done | None = None
+) -> Codebook:
     """Write the whole draft from ``data``; makes one where only frozen versions exist.
 
-    A category keeps its identity by ``concept``, else by its code in the same dimension.
+    A category keeps its identity by ``concept``, else by its code in the same dimension. ``done``: the act
+    that made ``data``, where it is one. What was there before is kept, so that the change can be undone.
     Raises InvalidInputError with a sentence per field, CodebookError if a used dimension would change kind.
     """
     dimensions = read_codebook(data)
+    done = done or Done(CodebookAct.Act.EDIT, "", "The draft was edited.")
     with transaction.atomic():
         Study.objects.select_for_update().get(pk=study.pk)
         previous = draft_or_current(study)
-        concepts = _concepts(previous)
+        is_new = previous is None or previous.frozen_at is not None
+        before = None if is_new else state_of(previous)
         _refuse_changed_kinds(study, dimensions)
-        draft = (
-            previous if previous is not None and previous.frozen_at is None else _new_draft(study, previous)
+        draft = _new_draft(study, previous) if is_new else previous
+        write_draft(draft, dimensions, _concepts(previous))
+        write_mappings(draft, act=done.act, dimension=done.dimension, went=done.went)
+        CodebookAct.objects.create(
+            codebook=draft,
+            n=draft.acts.count() + 1,
+            act=done.act,
+            by=by,
+            summary=done.summary,
+            before=before,
         )
-        # Nothing can point at a draft's rows yet: they are written anew, and keep their concepts.
-        draft.dimensions.all().delete()
-        for dimension in dimensions:
-            _write_dimension(draft, dimension, concepts)
-        record(study=study, verb="codebook.changed", by=by, object=f"codebook:{draft.version}")
+        record(study=study, verb="codebook.changed", by=by, object=f"codebook:{draft.version}", act=done.act)
     return draft
+
+
+def state_of(draft: Codebook) -> dict[str, Any]:
+    """All that an undo puts back."""
+    return {"dimensions": codebook_data(draft)["dimensions"], "mappings": stored_mappings(draft)}
+
+
+def write_draft(
+    draft: Codebook, dimensions: Iterable[DimensionInput], concepts: Mapping[tuple[str, str], uuid.UUID]
+) -> None:
+    """Write the rows of a draft anew: nothing can point at them yet, and they keep their concepts."""
+    draft.dimensions.all().delete()
+    for dimension in dimensions:
+        _write_dimension(draft, dimension, concepts)
 
 
 def _new_draft(study: Study, previous: Codebook | None) -> Codebook:
@@ -203,6 +228,7 @@ def freeze(*, study: Study, by: Membership, note: str = "") -> Codebook:
         _refuse_unusable(draft)
         draft.frozen_at, draft.note = timezone.now(), note or draft.note
         draft.save(update_fields=["frozen_at", "note"])
+        draft.acts.exclude(before=None).update(before={})
         record(study=study, verb="codebook.frozen", by=by, object=f"codebook:{draft.version}")
     return draft
 
