@@ -71,9 +71,14 @@ def _placed(random: np.random.RandomState, totals: IntArray, sizes: IntArray) ->
 
 
 def _streams(seed: int) -> tuple[np.random.RandomState, np.random.RandomState]:
-    """Start two streams, so that the size of a block changes no draw; words of 32 bits, lowest first."""
+    """Start two streams, so that the size of a block changes no draw."""
+    return random_stream(seed, 1), random_stream(seed, 2)
+
+
+def random_stream(seed: int, number: int) -> np.random.RandomState:
+    """Start one of the streams of a seed; words of 32 bits, lowest first."""
     words = [seed >> shift & 0xFFFFFFFF for shift in range(0, max(seed.bit_length(), 1), 32)]
-    return np.random.RandomState([*words, 1]), np.random.RandomState([*words, 2])
+    return np.random.RandomState([*words, number])
 
 
 def bootstrap(ratings: Ratings, families: Sequence[Family], *, draws: int = DRAWS, seed: int) -> Values:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from labeling.agreement.clusters import ClusterReport
 from labeling.agreement.plan import ALPHAS
 from labeling.agreement.result import DimensionReport, RoundReport
 from labeling.agreement.statistic import Statistic
@@ -42,7 +43,13 @@ def to_payload(report: DimensionReport) -> dict[str, Any]:
         "reading": None if report.reading is None else asdict(report.reading),
         "seed": report.seed,
         "draws": report.draws,
+        "claim": None if report.claim is None else asdict(report.claim),
+        "clusters": _clusters(report.clusters),
     }
+
+
+def _clusters(report: ClusterReport | None) -> dict[str, Any] | None:
+    return None if report is None else {**asdict(report), "left_out": list(report.left_out)}
 
 
 def round_payload(report: RoundReport) -> dict[str, Any]:

@@ -64,6 +64,8 @@ def summarise(
         reading=_reading(scale, headline, statistics[headline]),
         seed=data.seed,
         draws=data.draws,
+        claim=summary.claim(statistics),
+        clusters=summary.clusters(statistics),
     )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from labeling.agreement.cautions import Caution
+from labeling.agreement.claims import Claim
+from labeling.agreement.clusters import ClusterReport
 from labeling.agreement.dimension import Kind
 from labeling.agreement.scale import Reading
 from labeling.agreement.statistic import Statistic
@@ -53,7 +55,10 @@ class CategoryReport:
 
 @dataclass(frozen=True, slots=True)
 class DimensionReport:
-    """Everything about one dimension. ``undefined`` says why where there is no number at all."""
+    """Everything about one dimension. ``undefined`` says why where there is no number at all.
+
+    ``clusters`` is None unless units of several clusters are pooled.
+    """
 
     key: str
     kind: Kind
@@ -74,6 +79,8 @@ class DimensionReport:
     reading: Reading | None
     seed: int
     draws: int
+    claim: Claim | None = None
+    clusters: ClusterReport | None = None
 
 
 @dataclass(frozen=True, slots=True)

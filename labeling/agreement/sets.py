@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from labeling.agreement.ratings import NOT_CODED, FloatArray, Ratings
+from labeling.agreement.ratings import NOT_CODED, FloatArray, IntArray, Ratings
 from labeling.agreement.ratio import ratio
 
 Chosen = frozenset[str]
@@ -45,8 +45,8 @@ def distance_table(sets: Sequence[Chosen], distance: Distance) -> FloatArray:
     return table
 
 
-def set_ratings(rows: Iterable[Sequence[Chosen | None]], coders: int) -> tuple[Ratings, list[Chosen]]:
-    """Number the distinct sets, so that a set is a category; give the ratings and the sets in number order.
+def set_codes(rows: Iterable[Sequence[Chosen | None]], coders: int) -> tuple[IntArray, list[Chosen]]:
+    """Number the distinct sets, so that a set is a category; give N x m positions, the sets in number order.
 
     ``rows`` has one sequence per unit with one set per coder: None is not coded, the empty set is an answer.
     """
@@ -57,7 +57,13 @@ def set_ratings(rows: Iterable[Sequence[Chosen | None]], coders: int) -> tuple[R
     )
     number = {chosen: position for position, chosen in enumerate(sets)}
     codes = [[NOT_CODED if chosen is None else number[chosen] for chosen in row] for row in grid]
-    return Ratings.from_codes(np.array(codes, dtype=np.int64).reshape(len(grid), coders), len(sets)), sets
+    return np.array(codes, dtype=np.int64).reshape(len(grid), coders), sets
+
+
+def set_ratings(rows: Iterable[Sequence[Chosen | None]], coders: int) -> tuple[Ratings, list[Chosen]]:
+    """Group the units by the sets they were given."""
+    codes, sets = set_codes(rows, coders)
+    return Ratings.from_codes(codes, len(sets)), sets
 
 
 def membership(sets: Sequence[Chosen], categories: Sequence[str]) -> FloatArray:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import combinations
 from typing import Literal
 
 import numpy as np
 
 from labeling.agreement.cautions import Caution, Seen, cautions
+from labeling.agreement.claims import Claim, claim_of
+from labeling.agreement.clusters import (
+    NOT_POOLED,
+    ClusterReport,
+    cluster_interval,
+    cluster_sizes,
+    pooled_kappa,
+)
 from labeling.agreement.coefficients import Values
-from labeling.agreement.dimension import DimensionData
+from labeling.agreement.dimension import DimensionData, pattern_of_units
 from labeling.agreement.fleiss import fleiss_category_kappa, pooled_specific_agreement
 from labeling.agreement.interval import Interval, bca_interval, bootstrap, jackknife, percentile_interval
 from labeling.agreement.plan import Part, Plan, error_statistics
@@ -92,6 +101,41 @@ class Summary:
         if left_out is None:
             return percentile_interval(resamples)
         return bca_interval(resamples, value, left_out, self.sizes)
+
+    def claim(self, statistics: Mapping[str, Statistic]) -> Claim:
+        """Hold the headline against the goal."""
+        name = self.plan.headline
+        return claim_of(self.data.goal, self._resamples[name], usable=statistics[name].ci_low is not None)
+
+    def clusters(self, statistics: Mapping[str, Statistic]) -> ClusterReport | None:
+        """Resample clusters of units instead of units; None where there are not two of them."""
+        names = [self.data.clusters.get(unit) for unit in self.data.units]
+        places = pattern_of_units(self.data, self.ratings) if self.data.clusters else None
+        if places is None:
+            return None
+        known, sizes = cluster_sizes(self.ratings, places, names)
+        if len(known) < 2:
+            return None
+        name = self.plan.headline
+        if name == "cohen_kappa":
+            report = pooled_kappa(self.ratings, dict(zip(known, sizes, strict=True)))
+        else:
+            nothing = Statistic.none(NOT_POOLED)
+            report = ClusterReport(len(known), nothing, nothing, None, ())
+        return replace(report, headline=self._over_clusters(statistics[name], sizes))
+
+    def _over_clusters(self, headline: Statistic, sizes: FloatArray) -> Statistic:
+        bare = replace(headline, ci_low=None, ci_high=None, method=None)
+        if headline.ci_low is None:
+            return bare
+        name, data = self.plan.headline, self.data
+        found = cluster_interval(
+            sizes, lambda drawn: self._parts[name](drawn)[name], draws=data.draws, seed=data.seed
+        )
+        if found.low is None or found.high is None or found.high - found.low < NARROWEST:
+            return bare
+        method = f"percentile bootstrap over {len(sizes)} clusters, {data.draws} draws, seed {data.seed}"
+        return bare.between(found.low, found.high, method)
 
     def pairs(self, statistics: Mapping[str, Statistic]) -> tuple[PairReport, ...]:
         """Give each pair of coders; with two, the pair is the dimension."""

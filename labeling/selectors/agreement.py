@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from labeling.agreement.report import DimensionData
+from labeling.agreement.dimension import GOAL, DimensionData
 from labeling.models import AgreementReport, Annotation, Codebook, Dimension, Membership, Round, Study
 from labeling.selectors.frozen import FrozenRound, FrozenUnit, Handed, Said, frozen_round
 from labeling.selectors.mapping import dimensions_in, mapped_names
@@ -186,6 +186,7 @@ def _eligibility(comparison: Comparison, frozen: FrozenRound) -> DimensionData:
         left_out=_frozen_lists(left_out),
         conditional=False,
         seed=_seed(frozen.coding_round),
+        clusters=_repositories(comparison),
     )
 
 
@@ -214,6 +215,8 @@ def _dimension_data(
         left_out=_frozen_lists(left_out),
         conditional=bool(dimension.asked_if),
         seed=_seed(frozen.coding_round),
+        clusters=_repositories(comparison),
+        goal=GOAL if frozen.coding_round.goal is None else frozen.coding_round.goal,
     )
 
 
@@ -282,6 +285,10 @@ def _categories(
 
 def _refs(comparison: Comparison) -> tuple[str, ...]:
     return tuple(rated.unit.ref for rated in comparison.units)
+
+
+def _repositories(comparison: Comparison) -> dict[str, str]:
+    return {rated.unit.ref: rated.unit.repository for rated in comparison.units if rated.unit.repository}
 
 
 def _frozen_lists(lists: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
