@@ -6,10 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
+import hypothesis
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests import servers
+
+# How long an example takes is a matter of the machine, not of the code.
+hypothesis.settings.register_profile("suite", deadline=None)
+hypothesis.settings.load_profile("suite")
 
 ON_POSTGRES = os.environ.get("INTERCODER_TEST_DATABASE") == "postgres"
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_serialized_rollback", "live_server"}

@@ -51,7 +51,7 @@ def test_who_did_not_code_in_the_round_is_refused_and_an_outsider_finds_nothing(
 def test_breakdowns_come_on_request():
     coding_round = close(coded_round(FOUR))
     answer = lead_asks(coding_round, by="pair,level").json()
-    assert [group["name"] for group in answer["by"]["pair"]] == ["coder 2 / coder 3"]
+    assert [group["name"] for group in answer["by"]["pair"]] == ["ada / ben"]
     assert [group["name"] for group in answer["by"]["level"]] == ["level 1", "reasons"]
 
 
