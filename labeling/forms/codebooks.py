@@ -7,6 +7,7 @@ from django import forms
 from django.utils.text import slugify
 
 from labeling import codebooks
+from labeling.codebook_acts import similar_names
 from labeling.codebook_edits import Data, choosable, descendants, outline
 from labeling.errors import InvalidInputError
 from labeling.models import Dimension
@@ -119,10 +120,21 @@ class NewCategoryForm(PlacedForm):
     name = forms.CharField(max_length=160)
     parent = forms.ChoiceField(label="Below", required=False)
     definition = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
+    all_the_same = forms.BooleanField(label="Add it all the same", required=False)
 
     def __init__(self, *args: Any, dimension: Data, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.dimension = dimension
+        self.is_like_another = False
         self.fields["parent"].choices = parent_choices(dimension)  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        similar = similar_names(self.dimension, cleaned.get("name", ""))
+        self.is_like_another = bool(similar)
+        if similar and not cleaned["all_the_same"]:
+            self.add_error("name", f"It is easily taken for {' or '.join(similar)}, which is there already.")
+        return cleaned
 
     def category(self) -> Data:
         cleaned = self.cleaned_data
@@ -164,13 +176,17 @@ class CategoryForm(PlacedForm):
         label="Archived", required=False, help_text="Not offered any more. What was coded with it stays."
     )
 
-    def __init__(self, data: Any = None, *, dimension: Data, category: Data) -> None:
+    def __init__(self, data: Any = None, *, dimension: Data, category: Data, is_used: bool) -> None:
         examples = "\n".join(str(example) for example in category["examples"])
         super().__init__(data, initial={**category, "examples": examples})
         below = descendants(dimension["categories"], category["code"])
         self.fields["parent"].choices = parent_choices(  # type: ignore[attr-defined]
             dimension, without={category["code"], *below}
         )
+        if is_used:
+            # Answers hang on these: they change by acts, which say first what they touch.
+            for name in ("name", "code", "parent", "archived"):
+                del self.fields[name]
 
     def clean_examples(self) -> list[str]:
         lines = (line.strip() for line in self.cleaned_data["examples"].splitlines())

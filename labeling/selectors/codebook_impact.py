@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import prefetch_related_objects
 
 from labeling.agreement.report import DimensionData, summarise
+from labeling.charts.names import coefficient_name
 from labeling.models import Codebook, Dimension, Membership, Round, Study
 from labeling.selectors.agreement import CODER, frozen_pairs
 from labeling.selectors.frozen import FrozenRound, Names, frozen_round, names_of, round_dimensions
@@ -28,6 +29,9 @@ class View:
     fates: Mapping[str, Mapping[str, Fate]]
 
 
+Views = Mapping[int, View]
+
+
 @dataclass(frozen=True, slots=True)
 class RoundImpact:
     round: int
@@ -43,6 +47,10 @@ class Headline:
     value: float | None
     n_both: int
     undefined: str
+
+    @property
+    def words(self) -> str:
+        return coefficient_name(self.statistic) if self.statistic else self.undefined
 
 
 @dataclass(frozen=True, slots=True)

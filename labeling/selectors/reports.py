@@ -1,6 +1,6 @@
 """A stored report as one member may read it: totals for all, names of units only where they are settled."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from labeling.blinding import settled
@@ -35,6 +35,15 @@ def group_data(report: AgreementReport, coding_round: Round, member: Membership)
     """The groups of a breakdown, likewise."""
     hidden = sealed_units(member, coding_round)
     return [_without(group, hidden) for group in _readable(report, coding_round)["groups"]]
+
+
+def pooled_data(pooled: Mapping[str, Any], rounds: Sequence[Round], member: Membership) -> dict[str, Any]:
+    """The figure over several rounds, likewise; it is no stored report."""
+    newest = max(rounds, key=lambda each: each.number)
+    unstored = AgreementReport(round=newest, payload=pooled)
+    named = readable_payload(unstored, pseudonyms=any(each.anonymous for each in rounds))
+    hidden = {ref for each in rounds for ref in sealed_units(member, each)}
+    return _without(named, hidden)
 
 
 def _readable(report: AgreementReport, coding_round: Round) -> dict[str, Any]:

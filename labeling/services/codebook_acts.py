@@ -10,10 +10,17 @@ from labeling.codebook_acts import Act, Done
 from labeling.codebook_edits import Data
 from labeling.codebook_input import read_codebook
 from labeling.errors import CodebookError
-from labeling.models import Category, CategoryProposal, Codebook, CodebookAct, Membership, Study
-from labeling.selectors.codebook_impact import Impact, closed_rounds, impact_between, views_of
+from labeling.models import Category, CategoryProposal, Codebook, CodebookAct, Membership, Round, Study
+from labeling.selectors.codebook_impact import Impact, Views, closed_rounds, impact_between, views_of
+from labeling.services.agreement import mark_read
 from labeling.services.codebook_mappings import known_concepts, put_back
-from labeling.services.codebooks import codebook_data, draft_or_current, save_draft, write_draft
+from labeling.services.codebooks import (
+    codebook_data,
+    current,
+    draft_or_current,
+    save_draft,
+    write_draft,
+)
 from labeling.services.events import record
 
 
@@ -31,7 +38,9 @@ def perform(*, study: Study, act: Act, by: Membership) -> tuple[Codebook, Done]:
 def _take_out_new(data: Data, done: Done, known: set[str]) -> None:
     """What nobody can have used is not kept as archived."""
     dimension = edits.find_dimension(data, done.dimension)
-    for concept in done.retired if dimension is not None else ():
+    if dimension is None:
+        return
+    for concept in done.retired:
         category = edits.find_category(dimension, concept)
         if category is not None and category["archived"] and concept not in known:
             edits.remove_category(dimension, concept)
@@ -50,17 +59,26 @@ def preview(*, study: Study, act: Act, by: Membership) -> tuple[Done, Impact]:
         draft, done = perform(study=study, act=act, by=by)
         after = views_of(draft, rounds)
         transaction.set_rollback(True)
-    return done, impact_between(rounds, before, after)
+    return done, _shown(rounds, before, after, by)
 
 
-def preview_freeze(study: Study) -> Impact:
-    """What the draft as it is means for the answers given with the newest frozen version."""
+def preview_freeze(*, study: Study, by: Membership) -> Impact:
+    """What the draft as it is means for answers that were given with earlier versions."""
     rounds = closed_rounds(study)
-    frozen = study.codebooks.filter(frozen_at__isnull=False).order_by("-version").first()
-    newest = draft_or_current(study)
+    frozen, newest = current(study), draft_or_current(study)
     if frozen is None or newest is None:
         return Impact()
-    return impact_between(rounds, views_of(frozen, rounds), views_of(newest, rounds))
+    return _shown(rounds, views_of(frozen, rounds), views_of(newest, rounds), by)
+
+
+def _shown(rounds: list[Round], before: Views, after: Views, by: Membership) -> Impact:
+    """Whoever is shown the numbers of a round has read it: its close is final."""
+    impact = impact_between(rounds, before, after)
+    told = {each.round for each in impact.rounds}
+    for coding_round in rounds:
+        if coding_round.number in told:
+            mark_read(coding_round, by)
+    return impact
 
 
 def last_act(study: Study) -> CodebookAct | None:

@@ -94,10 +94,11 @@ def save_draft(
     with transaction.atomic():
         Study.objects.select_for_update().get(pk=study.pk)
         previous = draft_or_current(study)
-        is_new = previous is None or previous.frozen_at is not None
-        before = None if is_new else state_of(previous)
         _refuse_changed_kinds(study, dimensions)
-        draft = _new_draft(study, previous) if is_new else previous
+        if previous is not None and previous.frozen_at is None:
+            draft, before = previous, state_of(previous)
+        else:
+            draft, before = _new_draft(study, previous), None
         write_draft(draft, dimensions, _concepts(previous))
         write_mappings(draft, act=done.act, dimension=done.dimension, went=done.went)
         CodebookAct.objects.create(

@@ -20,6 +20,7 @@ from labeling import codebooks as templates
 from labeling.access import get_study_or_404
 from labeling.codebook_edits import Data
 from labeling.errors import CodebookError, InvalidInputError, StudyRuleError
+from labeling.forms.codebook_acts import FORMS
 from labeling.forms.codebooks import (
     CategoryForm,
     DimensionForm,
@@ -30,9 +31,11 @@ from labeling.forms.codebooks import (
     TemplateForm,
 )
 from labeling.marks import mark_dimensions
-from labeling.models import Codebook, Dimension, Membership, Role, Round, Study
+from labeling.models import CategoryMapping, Codebook, Dimension, Membership, Role, Round, Study
 from labeling.selectors.codebooks import frozen_concepts, frozen_keys, shown_dimensions
 from labeling.services import codebooks
+from labeling.services.codebook_acts import last_act
+from labeling.views import codebook_acts
 
 STEPS = {"up": edits.UP, "down": edits.DOWN}
 
@@ -86,6 +89,10 @@ def _overview(
         "dimension_form": NewDimensionForm(),
         "template_form": TemplateForm(),
         "freeze_form": FreezeForm(),
+        "last_act": last_act(study),
+        "has_split": CategoryMapping.objects.filter(
+            to_codebook__study=study, act=CategoryMapping.Act.SPLIT
+        ).exists(),
         **extra,
     }
     partial = "labeling/_codebook_dimensions.html"
@@ -268,17 +275,19 @@ def codebook_category(request: CoderRequest, slug: str, key: str, concept: UUID)
     dimension, at = _dimension(data, key)
     category = _category(dimension, concept)
     shown = dict(category)
-    form = CategoryForm(request.POST or None, dimension=dimension, category=category)
+    is_used = str(concept) in frozen_concepts(study, key)
+    form = CategoryForm(request.POST or None, dimension=dimension, category=category, is_used=is_used)
     if form.is_valid():
         edits.change_category(data, dimension, str(concept), form.cleaned_data)
         place = dimension["categories"].index(category)
         if _save(study, lead, data, form, f"dimensions[{at}].categories[{place}]"):
-            messages.success(request, f"{form.cleaned_data['name']} was saved.")
+            messages.success(request, f"{category['name']} was saved.")
             return redirect("labeling:codebook-dimension", slug, key)
     context = _frame(study, lead) | {
         "dimension": dimension,
         "category": shown,
-        "is_used": str(concept) in frozen_concepts(study, key),
+        "is_used": is_used,
+        "acts": {name: each.title for name, each in FORMS.items()},
         "form": form,
     }
     status = 422 if form.errors else 200
@@ -336,4 +345,5 @@ urlpatterns: list[URLPattern] = [
     path(f"{DIMENSION}move/", codebook_category_move, name="codebook-category-move"),
     path(CATEGORY, codebook_category, name="codebook-category"),
     path(f"{CATEGORY}remove/", codebook_category_remove, name="codebook-category-remove"),
+    *codebook_acts.urlpatterns,
 ]

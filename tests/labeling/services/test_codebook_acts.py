@@ -99,11 +99,16 @@ def test_a_rename_touches_answers_and_no_number(study):
 
 def test_trying_stores_nothing(study):
     before = codebook_data(draft_or_current(study))
-    events, reports = study.events.count(), AgreementReport.objects.count()
     tried(study, merge("hang", into="crash"))
     assert codebook_data(draft_or_current(study)) == before
-    assert (study.events.count(), AgreementReport.objects.count()) == (events, reports)
+    assert not study.events.exclude(verb="round.first_read").exists()
+    assert not AgreementReport.objects.exists()
     assert not CodebookAct.objects.exists()
+
+
+def test_whoever_tried_has_read_the_rounds_that_are_touched(study):
+    tried(study, merge("hang", into="crash"))
+    assert [each.first_unblinded_read_at is not None for each in study.rounds.all()] == [True, True, False]
 
 
 def test_nothing_is_said_of_an_open_round(study):
@@ -125,7 +130,7 @@ def test_what_was_tried_is_what_the_frozen_version_gives(study):
 def test_freezing_adds_up_what_was_done_since_the_last_version(study):
     do(study, merge("hang", into="crash"))
     do(study, act("archive", "warning"))
-    impact = preview_freeze(study)
+    impact = preview_freeze(study=study, by=lead(study))
     assert [each.round for each in impact.rounds] == [1, 2, 3]
     assert impact.agreement[2].after.n_both == 1
 

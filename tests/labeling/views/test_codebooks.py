@@ -217,11 +217,21 @@ def test_a_frozen_category_is_archived_and_not_removed(lead, study):
     concept = concept_of(study, "logic")
     answer = lead.post(address("category-remove", study, "cause", concept), follow=True)
     assert "Archive it instead" in answer.text
-    lead.post(
-        address("category", study, "cause", concept),
-        {"name": "Logic", "code": "logic", "parent": "", "archived": "on"},
+    page = lead.get(address("category", study, "cause", concept)).text
+    assert address("act-archive", study, "cause", concept) in page
+    assert 'name="archived"' not in page
+
+
+def test_a_category_named_like_another_is_added_only_on_demand(lead, study):
+    make_codebook(study, frozen=False)
+    fields = {"name": "API-misuses", "parent": ""}
+    answer = lead.post(address("category-add", study, "cause"), fields)
+    assert answer.status_code == 422
+    assert "easily taken for Api misuse" in answer.text
+    assert "Add it all the same" in answer.text
+    assert (
+        lead.post(address("category-add", study, "cause"), fields | {"all_the_same": "on"}).status_code == 302
     )
-    assert Category.objects.get(dimension__codebook=draft_or_current(study), concept=concept).archived
 
 
 def test_a_new_category_is_removed(lead, study):
