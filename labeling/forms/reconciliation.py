@@ -1,69 +1,50 @@
 """What can be decided on one disagreement, and what somebody chose."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from django.http import QueryDict
 
-from labeling.models import UNIT, Annotation, Category, Dimension, DisagreementReason, Round
+from labeling.evidence_marks import NamedQuote
+from labeling.models import UNIT, Annotation, Category, DisagreementReason, Round
+from labeling.selectors.answer_names import AnswerNames
 from labeling.selectors.reconciliation import CoderAnswer, Disagreement
 from labeling.services.answers import Answer
 
 STATE = "state:"
 CODED = Annotation.State.CODED.value
-BELOW = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
-    """Codes of one dimension in words; ``full`` names the heading too: ``Memory > Fragmentation``."""
+class Definition:
+    """What the codebook says of a category."""
 
-    words: Mapping[str, str]
-    full: Mapping[str, str]
-    definitions: Mapping[str, str]
-
-    @classmethod
-    def of(cls, dimension: Dimension | None) -> "Names":
-        if dimension is None:
-            words = {"kept": "Keep the unit", "excluded": "Exclude the unit"}
-            return cls(words, words, {})
-        rows = Category.objects.filter(dimension=dimension).select_related("parent")
-        full = {each.code: _with_parent(each) for each in rows}
-        words = {each.code: each.name for each in rows}
-        states = {each.value: each.label for each in Annotation.State}
-        return cls(words | states, full | states, {each.code: each.definition for each in rows})
-
-    def say(self, codes: Sequence[str], state: str, text: str = "") -> str:
-        if text:
-            return text
-        if state and state != CODED:
-            return self.words.get(state, state)
-        return ", ".join(self.words.get(code, code) for code in codes) or "none of these"
-
-    def cell(self, cell: str) -> str:
-        """The answers that met: ``overflow|precision-loss`` in words."""
-        return " / ".join(self.say(tuple(filter(None, part.split("/"))), "") for part in cell.split("|"))
-
-
-def _with_parent(category: Category) -> str:
-    return f"{category.parent.name}{BELOW}{category.name}" if category.parent else category.name
+    name: str
+    definition: str
+    include: str
+    exclude: str
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One coder's answer as the page compares it."""
+    """One coder's answer as the page compares it. ``answer`` is None where there is nothing to agree with."""
 
     letter: str
     name: str
-    answer: CoderAnswer
+    said: CoderAnswer
     words: str
     """In short; ``full`` names the headings too."""
     full: str
-    definition: str
-    chosen: str
-    """Value of the option that agrees with this coder; empty where there is nothing to agree with."""
+    definitions: Sequence[Definition]
+    answer: Answer | None
+    quotes: Sequence[NamedQuote] = ()
+
+    @property
+    def look(self) -> str:
+        return {"A": "a", "B": "b"}.get(self.letter, "c")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,94 +53,139 @@ class Option:
     label: str
 
 
-def sides(item: Disagreement, names: Names) -> list[Side]:
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Something to agree with: an answer, and the letters of the coders who gave it."""
+
+    value: str
+    letters: Sequence[str]
+    words: str
+    action: str
+    """Name of its shortcut, if it has one."""
+
+
+def lettered(item: Disagreement) -> list[tuple[str, CoderAnswer]]:
     """The answers by coder A, B, …; in a round that keeps names out of it, in an order of the unit's own."""
     coding_round, unit = item.round_unit.round, item.round_unit.unit_id
     answers = list(item.answers)
     if coding_round.anonymous:
-        answers.sort(key=lambda each: hash_of(unit, each.member))
-    return [_side(letter, each, item, names) for letter, each in zip(LETTERS, answers, strict=False)]
+        answers.sort(key=lambda each: sha256(f"{coding_round.pk}:{unit}:{each.member}".encode()).digest())
+    return list(zip(LETTERS, answers, strict=False))
 
 
-def hash_of(unit: int, member: int) -> int:
-    """A number that shuffles two members differently from unit to unit and alike for every reader."""
-    return (unit * 2654435761 ^ member * 40503 ^ (unit % 97) * member * 7919) % 2**32
+def sides(item: Disagreement, names: AnswerNames, quotes: Iterable[NamedQuote] = ()) -> list[Side]:
+    of_coder: dict[int, list[NamedQuote]] = {}
+    for quote in quotes:
+        if item.dimension in (UNIT, quote.source.dimension):
+            of_coder.setdefault(quote.source.coder, []).append(quote)
+    return [
+        _side(letter, said, item, names, of_coder.get(said.member, ())) for letter, said in lettered(item)
+    ]
 
 
-def _side(letter: str, answer: CoderAnswer, item: Disagreement, names: Names) -> Side:
-    name = "" if item.round_unit.round.anonymous else answer.coder
+def _side(
+    letter: str, said: CoderAnswer, item: Disagreement, names: AnswerNames, quotes: Sequence[NamedQuote]
+) -> Side:
+    name = "" if item.round_unit.round.anonymous else said.coder
     if item.dimension == UNIT:
-        words = f"Excluded: {answer.exclude_reason}" if answer.excluded else "Kept"
-        return Side(letter, name, answer, words, words, "", f"coder:{answer.member}")
-    if answer.excluded or not answer.state:
-        words = f"Excluded the unit: {answer.exclude_reason}" if answer.excluded else "No answer"
-        return Side(letter, name, answer, words, words, "", "")
+        words = f"Excluded: {said.exclude_reason}" if said.excluded else "Kept"
+        answer = Answer(excluded=said.excluded, reason=said.exclude_reason)
+        return Side(letter, name, said, words, words, (), answer, quotes)
+    if said.excluded or not said.state:
+        words = f"Excluded the unit: {said.exclude_reason}" if said.excluded else "No answer"
+        return Side(letter, name, said, words, words, (), None, quotes)
     return Side(
         letter,
         name,
-        answer,
-        names.say(answer.categories, answer.state, answer.text),
-        names.say([names.full.get(code, code) for code in answer.categories], answer.state, answer.text),
-        _definitions(answer, item, names),
-        "" if answer.state == Annotation.State.NOT_ASKED else f"coder:{answer.member}",
+        said,
+        names.say(said.categories, said.state, said.text),
+        names.say(said.categories, said.state, said.text, in_full=True),
+        _definitions(said, item, names),
+        None
+        if said.state == Annotation.State.NOT_ASKED
+        else Answer(categories=said.categories, state=said.state, text=said.text),
+        quotes,
     )
 
 
-def _definitions(answer: CoderAnswer, item: Disagreement, names: Names) -> str:
+def _definitions(said: CoderAnswer, item: Disagreement, names: AnswerNames) -> list[Definition]:
     """What the codebook says of the categories that not all coders chose."""
-    shared = set.intersection(*(set(each.categories) for each in item.answers))
-    return " ".join(names.definitions.get(code, "") for code in answer.categories if code not in shared)
-
-
-def other_options(dimension: Dimension | None, coding_round: Round) -> list[Option]:
-    """Everything else that can be decided, for the list behind "Other"."""
-    if dimension is None:
-        excluded = [
-            Option(f"excluded:{each}", f"Exclude: {each}") for each in coding_round.study.exclusion_reasons
-        ]
-        return [Option("kept", "Keep the unit"), *excluded]
-    rows = list(Category.objects.filter(dimension=dimension, archived=False).select_related("parent"))
-    headings = {each.parent_id for each in rows}
-    names = Names.of(dimension)
-    options = [
-        Option(each.code, names.full[each.code])
-        for each in rows
-        if each.pk not in headings or dimension.parents_selectable
+    answered = [set(each.categories) for each in item.answers if each.state and not each.excluded]
+    shared = set.intersection(*answered) if len(answered) > 1 else set()
+    found = [names.categories[code] for code in said.categories if code in set(names.categories) - shared]
+    return [
+        Definition(
+            each.name,
+            each.definition,
+            each.include if isinstance(each, Category) else "",
+            each.exclude if isinstance(each, Category) else "",
+        )
+        for each in found
     ]
-    return options + [Option(STATE + each, names.words[each]) for each in dimension.states]
 
 
-def read_answer(post: QueryDict, item: Disagreement) -> Answer | None:
+def agreements(shown: Sequence[Side]) -> list[Agreement]:
+    """What can be agreed with: each answer once, however many gave it."""
+    same: dict[Answer, list[Side]] = {}
+    for side in shown:
+        if side.answer is not None:
+            same.setdefault(side.answer, []).append(side)
+    actions = {"A": "agree_a", "B": "agree_b"}
+    return [
+        Agreement(
+            f"coder:{group[0].letter}",
+            [each.letter for each in group],
+            group[0].words,
+            next((actions[each.letter] for each in group if each.letter in actions), ""),
+        )
+        for group in same.values()
+    ]
+
+
+def other_options(names: AnswerNames, coding_round: Round) -> list[Option]:
+    """Everything that can be decided, for the list behind "Other"."""
+    if names.dimension is None:
+        reasons = coding_round.study.exclusion_reasons
+        return [Option("kept", "Keep the unit"), *(Option(f"excluded:{e}", f"Exclude: {e}") for e in reasons)]
+    options = [Option(code, words) for code, words in names.selectable.items()]
+    return options + [Option(STATE + each, names.words[each]) for each in names.dimension.states]
+
+
+def cell_options(dimension: str, cell: str, names: AnswerNames, coding_round: Round) -> list[Option]:
+    """What can be decided for all units in which the same answers met: these answers, then all others."""
+    others = other_options(names, coding_round)
+    if dimension == UNIT:
+        return others
+    known = {each.value: each for each in others}
+    met = dict.fromkeys(cell.split("|"))
+    states = {each.removeprefix(STATE): each for each in known if each.startswith(STATE)}
+    first = [Option(states.get(each, each or "/"), names.cell(each)[0]) for each in met]
+    return first + [each for value, each in known.items() if value not in {option.value for option in first}]
+
+
+def read_answer(post: QueryDict, item: Disagreement, shown: Sequence[Side]) -> Answer | None:
     """What was chosen; None where nothing was."""
     choice = post.get("answer", "")
     if choice.startswith("coder:"):
-        return _answer_of_coder(choice.removeprefix("coder:"), item)
+        return next((each.answer for each in shown if each.letter == choice.removeprefix("coder:")), None)
     if choice != "other":
         return None
     if "text" in post:
         return Answer(text=str(post["text"]))
-    chosen = [each for each in post.getlist("other") if each]
-    if not chosen and item.dimension == UNIT:
-        return None
-    return _answer_of_list(chosen, item)
+    return read_options([each for each in post.getlist("other") if each], item.dimension)
 
 
-def _answer_of_coder(member: str, item: Disagreement) -> Answer | None:
-    given = next((each for each in item.answers if str(each.member) == member), None)
-    if given is None:
-        return None
-    if item.dimension == UNIT:
-        return Answer(excluded=given.excluded, reason=given.exclude_reason)
-    return Answer(categories=given.categories, state=given.state, text=given.text)
-
-
-def _answer_of_list(chosen: Sequence[str], item: Disagreement) -> Answer:
-    if item.dimension == UNIT:
+def read_options(chosen: Sequence[str], dimension: str) -> Answer | None:
+    """What was picked from a list of options."""
+    if dimension == UNIT:
+        if not chosen:
+            return None
         kind, _, reason = chosen[0].partition(":")
         return Answer(excluded=kind == "excluded", reason=reason)
     states = [each.removeprefix(STATE) for each in chosen if each.startswith(STATE)]
-    codes = tuple(each for each in chosen if not each.startswith(STATE))
-    return Answer(categories=codes, state=states[0] if states else CODED)
+    # An answer of several categories is one option; codes hold no slash, and "/" alone is the empty set.
+    codes = [code for each in chosen if not each.startswith(STATE) for code in each.split("/") if code]
+    return Answer(categories=tuple(codes), state=states[0] if states else CODED)
 
 
 def reasons() -> list[Option]:
@@ -174,4 +200,5 @@ def typed(post: QueryDict) -> dict[str, Any]:
         "text": post.get("text", ""),
         "rationale": post.get("rationale", ""),
         "disagreement_reason": post.get("disagreement_reason", ""),
+        "comment": post.get("comment", ""),
     }

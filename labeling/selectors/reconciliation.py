@@ -193,27 +193,54 @@ def with_answers(decisions: list[Decision], member: Membership) -> list[Disagree
     ]
 
 
+def own_answer(decision: Decision, member: Membership) -> CoderAnswer | None:
+    """What an adjudicator answered before they saw the others, in the dimension of the decision."""
+    rows = Submission.objects.filter(
+        assignment__round_unit=decision.round_unit_id,
+        assignment__coder__in=member.coder_ids,
+        assignment__purpose=Assignment.Purpose.ADJUDICATION,
+    )
+    found = _with_what_was_said(rows.last().visible_to(member)).first()
+    return _answer(found, decision) if found is not None else None
+
+
+def own_answers_due(coding_round: Round, member: Membership) -> "QuerySet[Assignment]":
+    """Units that an adjudicator answers before they are shown what the coders said."""
+    return (
+        Assignment.objects.of_member(member)
+        .active()
+        .filter(
+            round_unit__round=coding_round,
+            purpose=Assignment.Purpose.ADJUDICATION,
+            submissions__isnull=True,
+            round_unit__round__state=Round.State.CLOSED,
+        )
+        .order_by("position")
+    )
+
+
 def _handed(units: set[int], member: Membership) -> Mapping[int, list[Submission]]:
     """The last submissions of each unit by its coders, in the order of their numbers."""
-    rows = (
+    rows = _with_what_was_said(
         Submission.objects.last()
         .visible_to(member)
         .filter(assignment__round_unit__in=units, assignment__purpose=Assignment.Purpose.CODING)
         .exclude(assignment__status=Assignment.Status.WITHDRAWN)
-        .select_related("assignment__coder__user")
-        .prefetch_related(
-            "annotations__dimension",
-            "annotations__chosen__category",
-            "annotations__chosen__proposal",
-            "evidence__dimension",
-            "evidence__category",
-        )
-        .order_by("assignment__coder__number")
     )
     found: dict[int, list[Submission]] = defaultdict(list)
-    for submission in rows:
+    for submission in rows.order_by("assignment__coder__number"):
         found[submission.assignment.round_unit_id].append(submission)
     return found
+
+
+def _with_what_was_said(submissions: "QuerySet[Submission]") -> "QuerySet[Submission]":
+    return submissions.select_related("assignment__coder__user").prefetch_related(
+        "annotations__dimension",
+        "annotations__chosen__category",
+        "annotations__chosen__proposal",
+        "evidence__dimension",
+        "evidence__category",
+    )
 
 
 def _proposals(units: set[int], member: Membership) -> Mapping[tuple[int, str], list[DecisionProposal]]:

@@ -46,11 +46,13 @@ __all__ = [
     "Answer",
     "add_comment",
     "decide_cell",
+    "may_reopen",
     "open_reconciliation",
     "propose_decision",
     "record_decision",
     "reopen_decision",
     "undo_opening",
+    "ways_of_deciding",
 ]
 
 How, Type = Decision.How, Decision.Type
@@ -272,14 +274,23 @@ def _record_one(
     _store(decision, content, chosen, by)
 
 
-def _way_of_deciding(decision: Decision, by: Membership, how: str | None) -> Decision.How:
-    """How a decision of this member counts; refuse who may not decide here."""
+def ways_of_deciding(decision: Decision, by: Membership) -> list[Decision.How]:
+    """How a decision of this member could count, the default first; empty: they may not decide here.
+
+    An adjudicator decides where the round says so, or what was put before one. A lead may note anywhere what
+    the coders agreed on.
+    """
     mode = decision.round_unit.round.decide
     adjudicates = (
-        by.role == Role.ADJUDICATOR and (mode == Round.Decide.ADJUDICATOR or decision.escalated_at)
+        by.role == Role.ADJUDICATOR
+        and (mode == Round.Decide.ADJUDICATOR or decision.escalated_at is not None)
     ) or (by.is_lead and mode == Round.Decide.LEAD)
-    ways = [How.ADJUDICATED] if adjudicates else []
-    ways += [How.DISCUSSED] if by.is_lead else []
+    return [How.ADJUDICATED] * adjudicates + [How.DISCUSSED] * by.is_lead
+
+
+def _way_of_deciding(decision: Decision, by: Membership, how: str | None) -> Decision.How:
+    """The way that was chosen; refuse who may not decide here."""
+    mode, ways = decision.round_unit.round.decide, ways_of_deciding(decision, by)
     if not ways:
         raise PermissionDenied(
             "In this round the coders decide together, unless they ask an adjudicator."
@@ -318,10 +329,16 @@ def reopen_decision(*, decision: Decision, reason: str, by: Membership) -> Decis
     return row
 
 
+def may_reopen(round_unit: RoundUnit, by: Membership, coders: Iterable[Membership]) -> bool:
+    """Whether this member may make a decision on the unit open again."""
+    if by.role in (Role.LEAD, Role.ADJUDICATOR):
+        return True
+    together = round_unit.round.decide == Round.Decide.TOGETHER
+    return together and bool({each.pk for each in coders} & set(by.coder_ids))
+
+
 def _refuse_reopening(decision: Decision, by: Membership) -> None:
-    together = decision.round_unit.round.decide == Round.Decide.TOGETHER
-    own = {each.pk for each in coders_of(decision.round_unit)} & set(by.coder_ids)
-    if by.role not in (Role.LEAD, Role.ADJUDICATOR) and not (together and own):
+    if not may_reopen(decision.round_unit, by, coders_of(decision.round_unit)):
         raise PermissionDenied(
             "Only a lead, an adjudicator or, where they decide together, a coder of the unit."
         )

@@ -2,62 +2,41 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Q
 from django.http import Http404, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
+from django.views.decorators.http import require_GET
 
 from annotator.http import CoderRequest, render_page
-from labeling.access import get_round_or_404, get_round_unit_or_404, get_study_or_404
+from labeling.access import get_round_unit_or_404, get_study_or_404
 from labeling.errors import InvalidInputError, StudyRuleError
-from labeling.forms.reconciliation import Names, Option, other_options, read_answer, reasons, sides, typed
-from labeling.marks import DimensionMark, mark_dimensions
-from labeling.models import UNIT, Comment, Decision, Dimension, Membership, Role, Round, RoundUnit
-from labeling.selectors.coding import issue_view
-from labeling.selectors.reconciliation import (
-    QUEUED,
-    Disagreement,
-    coders_of,
-    decided_codes,
-    hidden_units,
-    queued_decisions,
-    shown_name,
-    with_answers,
-)
+from labeling.forms.reconciliation import read_answer, typed
+from labeling.models import UNIT, Decision, Dimension, Membership, Round, RoundUnit
+from labeling.selectors.frozen import round_dimensions
+from labeling.selectors.queue import Filters, Queue, reconciliation_queue
+from labeling.selectors.reconciliation import QUEUED, Disagreement, queued_decisions, with_answers
 from labeling.selectors.rounds import reachable_rounds
-from labeling.services.agreement import mark_read
+from labeling.services.answers import Answer
 from labeling.services.discussion import add_comment
-from labeling.services.reconciliation import (
-    open_reconciliation,
-    propose_decision,
-    record_decision,
-    reopen_decision,
+from labeling.services.reconciliation import propose_decision, record_decision, reopen_decision
+from labeling.views.disagreement_list import (
+    closed_round,
+    disagreement_cell,
+    disagreement_list,
+    list_context,
+    round_frame,
 )
-
-LISTED = 300
-FILTERS = ("dimension", "type", "cell", "repository", "decided")
-UNIT_MARK = DimensionMark(UNIT, "Exclusion", "X", 6)
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """One unit in the list at the left."""
-
-    unit_id: int
-    ref: str
-    title: str
-    url: str
-    pairs: list[tuple[DimensionMark, str, bool]]
+from labeling.views.outcomes import outcome_list
+from labeling.views.reconciliation_panel import Panel, decision_url
 
 
 def reconciliation_home(request: CoderRequest, slug: str) -> HttpResponse:
-    """Go to the newest closed round that has something open, else say so."""
+    """Go to the newest closed round that has something open, else list the closed rounds."""
     study, member = get_study_or_404(request.user, slug)
     rounds = (
         reachable_rounds(member)
@@ -78,82 +57,31 @@ def reconciliation_home(request: CoderRequest, slug: str) -> HttpResponse:
     return render_page(request, "labeling/reconciliation_home.html", context)
 
 
-def disagreement_list(request: CoderRequest, slug: str, number: int) -> HttpResponse:
-    """Go to the first open disagreement of the filter; without one, say what that means."""
-    coding_round, member = _closed_round(request, slug, number)
-    filters = _filters(request)
-    rows = queued_decisions(coding_round, member, **filters)
-    first = rows.filter(how="", waits_for="").first() or (rows.first() if filters else None)
-    if first is not None:
-        return redirect(_url(coding_round, first) + _query(request))
-    context = _frame(coding_round, member) | {
-        "hidden": hidden_units(coding_round, member),
-        "is_filtered": bool(filters),
-        "settled": _settled(coding_round, member),
-    }
-    return render_page(request, "labeling/disagreement_list.html", context)
-
-
-def _closed_round(request: CoderRequest, slug: str, number: int) -> tuple[Round, Membership]:
-    coding_round, member = get_round_or_404(request.user, slug, number)
-    if not coding_round.is_unblinded or not reachable_rounds(member).filter(pk=coding_round.pk).exists():
-        raise Http404("The answers of this round are not open to you.")
-    mark_read(coding_round, member)
-    open_reconciliation(coding_round)  # no more than a look, unless a crash cut the close short
-    return coding_round, member
-
-
-def _frame(coding_round: Round, member: Membership) -> dict[str, Any]:
-    return {
-        "study": coding_round.study,
-        "membership": member,
-        "nav": "reconciliation",
-        "coding_round": coding_round,
-    }
-
-
-def _filters(request: CoderRequest) -> dict[str, Any]:
-    filters: dict[str, Any] = {name: request.GET[name] for name in FILTERS if request.GET.get(name)}
-    if "decided" in filters:
-        filters["decided"] = filters["decided"] == "true"
-    if filters.get("type", QUEUED[0]) not in QUEUED:
-        del filters["type"]
-    return filters
-
-
-def _query(request: CoderRequest) -> str:
-    kept = {name: request.GET[name] for name in FILTERS if request.GET.get(name)}
-    return "?" + urlencode(kept) if kept else ""
-
-
-def _url(coding_round: Round, decision: Decision) -> str:
-    where = [
-        coding_round.study.slug,
-        coding_round.number,
-        decision.round_unit.unit_id,
-        decision.dimension,
-    ]
-    return reverse("labeling:reconciliation-detail", args=where)
-
-
-def _settled(coding_round: Round, member: Membership) -> list[tuple[str, int]]:
-    """How the round's disagreements were settled."""
-    rows = queued_decisions(coding_round, member).order_by().values_list("how").annotate(count=Count("pk"))
-    return [(str(Decision.How(how).label), count) for how, count in rows if how]
+# One disagreement
 
 
 def reconciliation_detail(
     request: CoderRequest, slug: str, number: int, unit_id: int, dimension: str
 ) -> HttpResponse:
-    coding_round, member = _closed_round(request, slug, number)
-    round_unit, _ = get_round_unit_or_404(request.user, coding_round.pk, unit_id)
-    item = _find(round_unit, dimension, member)
+    round_unit, member = _unit_of(request, slug, number, unit_id)
+    panel = _panel(request, round_unit, dimension, member)
     if request.method == "POST":
-        return _act(request, round_unit, item, member)
-    return _show(request, item, member)
+        return _act(request, panel)
+    return _show(request, panel)
 
 
-def _find(round_unit: RoundUnit, dimension: str, member: Membership) -> Disagreement:
+def _unit_of(request: CoderRequest, slug: str, number: int, unit_id: int) -> tuple[RoundUnit, Membership]:
+    coding_round, member = closed_round(request, slug, number)
+    round_unit, _ = get_round_unit_or_404(request.user, coding_round.pk, unit_id)
+    return round_unit, member
+
+
+def _panel(request: CoderRequest, round_unit: RoundUnit, dimension: str, member: Membership) -> Panel:
+    item = with_answers([_find(round_unit, dimension, member)], member)[0]
+    return Panel(item, member, show_images="images" in request.GET)
+
+
+def _find(round_unit: RoundUnit, dimension: str, member: Membership) -> Decision:
     decision = (
         queued_decisions(round_unit.round, member)
         .filter(round_unit=round_unit, dimension=dimension)
@@ -162,42 +90,86 @@ def _find(round_unit: RoundUnit, dimension: str, member: Membership) -> Disagree
         .first()
     )
     if decision is None:
-        raise Http404("The coders did not disagree here.")
+        decision = _undecided_text(round_unit, dimension)
     decision.round_unit = round_unit
-    return with_answers([decision], member)[0]
+    return decision
 
 
-def _act(
-    request: CoderRequest, round_unit: RoundUnit, item: Disagreement, member: Membership
+def _undecided_text(round_unit: RoundUnit, dimension: str) -> Decision:
+    """Free text is never queued, and has no decision until somebody writes the final one."""
+    texts = {each.key for each in round_dimensions(round_unit.round) if each.kind == Dimension.Kind.TEXT}
+    if dimension not in texts:
+        raise Http404("The coders did not disagree here.")
+    return Decision(round_unit=round_unit, dimension=dimension, type=Decision.Type.ONE_SIDED)
+
+
+@require_GET
+def reconciliation_standing(
+    request: CoderRequest, slug: str, number: int, unit_id: int, dimension: str
 ) -> HttpResponse:
-    here = request.get_full_path()
+    """What others did since the page was made; nothing (204) if they did nothing.
+
+    The form is sent along only when it must become another one: whoever types in it is not interrupted.
+    """
+    round_unit, member = _unit_of(request, slug, number, unit_id)
+    decision = _find(round_unit, dimension, member)
+    seen = request.GET.get("seen", "")
+    now = Panel(Disagreement(decision, (), ()), member)
+    if seen == now.state:
+        return HttpResponse(status=204)
+    panel = Panel(with_answers([decision], member)[0], member)
+    filters = Filters.read(request.GET)
+    context = round_frame(round_unit.round, member) | {
+        "panel": panel,
+        "filters": filters,
+        "has_new_form": seen.partition("-")[0] != panel.form_state,
+        "form": typed(request.POST),
+        **_way(reconciliation_queue(round_unit.round, member, filters), panel),
+    }
+    return render(request, "labeling/_standing_changed.html", context)
+
+
+# Acts
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """What somebody wanted to decide that another had decided meanwhile."""
+
+    message: str
+    words: str
+    rationale: str
+
+
+def _act(request: CoderRequest, panel: Panel) -> HttpResponse:
     try:
-        stays = _do(request, round_unit, item, member)
+        stays = _do(request, panel)
     except InvalidInputError as error:
-        return _show(request, item, member, errors=error.errors, status=422)
+        return _show(request, panel, errors=error.errors, status=422)
     except StudyRuleError as error:
-        # Somebody else decided meanwhile: their decision is shown, with what was typed here beside it.
-        fresh = _find(round_unit, item.dimension, member)
-        return _show(request, fresh, member, errors={"": [error.message]}, status=409)
+        return _show_conflict(request, panel, error)
     except PermissionDenied as error:
-        return _show(request, item, member, errors={"": [str(error)]}, status=403)
+        return _show(request, panel, errors={"": [str(error)]}, status=403)
+    here = request.get_full_path()
     if stays:
         return redirect(here)
-    return redirect(_next_url(request, item, member) or here)
+    queue = reconciliation_queue(panel.coding_round, panel.member, Filters.read(request.GET))
+    return redirect(_next_url(queue, panel))
 
 
-def _do(request: CoderRequest, round_unit: RoundUnit, item: Disagreement, member: Membership) -> bool:
+def _do(request: CoderRequest, panel: Panel) -> bool:
     """Carry out one act; true if the reader stays on this disagreement."""
-    post, action = request.POST, request.POST.get("action", "")
+    post, action, item, member = request.POST, request.POST.get("action", ""), panel.item, panel.member
     if action == "comment":
-        add_comment(round_unit=round_unit, by=member, text=post.get("comment", ""), dimension=item.dimension)
+        text = post.get("comment", "")
+        add_comment(round_unit=item.round_unit, by=member, text=text, dimension=item.dimension)
         return True
     if action == "reopen":
         reopen_decision(decision=item.decision, reason=post.get("reason", ""), by=member)
         return True
-    answer = read_answer(post, item)
+    answer = read_answer(post, item, panel.sides)
     said: dict[str, Any] = {
-        "round_unit": round_unit,
+        "round_unit": item.round_unit,
         "dimension": item.dimension,
         "by": member,
         "rationale": post.get("rationale", ""),
@@ -211,214 +183,101 @@ def _do(request: CoderRequest, round_unit: RoundUnit, item: Disagreement, member
         return False
     decision = propose_decision(**said, answer=answer, escalate=action == "escalate")
     if decision.is_open:
-        messages.success(
-            request,
-            "Asked an adjudicator."
-            if action == "escalate"
-            else "Proposed. It is decided once all coders of the unit agree.",
-        )
+        messages.success(request, _told(action, panel))
     return False
 
 
-def _next_url(request: CoderRequest, item: Disagreement, member: Membership) -> str | None:
-    """The next open disagreement after this one, from the start again at the end."""
-    coding_round = item.round_unit.round
-    rows = queued_decisions(coding_round, member, **_filters(request)).filter(how="", waits_for="")
-    ordered = list(rows.exclude(pk=item.decision.pk).values_list("pk", "round_unit__unit__ref")[:LISTED])
-    here = (item.round_unit.unit.ref, item.decision.pk)
-    later = [pk for pk, ref in ordered if (ref, pk) > here] or [pk for pk, _ in ordered]
-    if not later:
-        return reverse("labeling:disagreement-list", args=[coding_round.study.slug, coding_round.number])
-    return _url(coding_round, rows.get(pk=later[0])) + _query(request)
+def _told(action: str, panel: Panel) -> str:
+    if action == "escalate":
+        return "An adjudicator was asked to decide."
+    if panel.coding_round.decide == Round.Decide.TOGETHER:
+        return "Proposed. It is decided once all coders of the unit propose the same."
+    return f"Proposed. {Round.Decide(panel.coding_round.decide).label} decides."
+
+
+def _show_conflict(request: CoderRequest, panel: Panel, error: StudyRuleError) -> HttpResponse:
+    """Show what stands now, and beside it what was typed here: nothing is lost, nothing overwritten."""
+    fresh = _panel(request, panel.item.round_unit, panel.item.dimension, panel.member)
+    if fresh.decision.is_open:
+        return _show(request, fresh, errors={"": [error.message]}, status=409)
+    answer = read_answer(request.POST, panel.item, panel.sides)
+    conflict = Conflict(
+        error.message, _in_words(panel, answer) if answer else "", request.POST.get("rationale", "")
+    )
+    return _show(request, fresh, conflict=conflict, status=409)
+
+
+def _in_words(panel: Panel, answer: Answer) -> str:
+    if panel.item.dimension == UNIT:
+        return f"Exclude: {answer.reason}" if answer.excluded else "Keep the unit"
+    return panel.names.say(answer.categories, answer.state, answer.text)
+
+
+# The page
 
 
 def _show(
     request: CoderRequest,
-    item: Disagreement,
-    member: Membership,
+    panel: Panel,
     *,
     errors: Mapping[str, list[str]] | None = None,
+    conflict: Conflict | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    coding_round, unit = item.round_unit.round, item.round_unit.unit
-    dimensions = (
-        {each.key: each for each in coding_round.codebook.dimensions.all()} if coding_round.codebook else {}
-    )
-    names = Names.of(dimensions.get(item.dimension))
+    coding_round, member, current = panel.coding_round, panel.member, panel.decision.pk
+    queue = reconciliation_queue(coding_round, member, Filters.read(request.GET))
     context = {
-        **_frame(coding_round, member),
-        **_panel(item, member, dimensions.get(item.dimension), names),
-        **_list(request, item, member, dimensions),
-        "issue": issue_view(unit, member),
-        "others": _other_decisions(item, member, dimensions),
+        **round_frame(coding_round, member),
+        **list_context(queue, coding_round, member, panel.names_by_dimension, current),
+        **_way(queue, panel),
+        "panel": panel,
+        "issue": panel.issue,
         "form": typed(request.POST),
         "errors": [text for texts in (errors or {}).values() for text in texts],
-        "hidden": hidden_units(coding_round, member),
+        "conflict": conflict,
     }
-    return render_page(
-        request,
-        "labeling/reconciliation_detail.html",
-        context,
-        partial="labeling/_standing.html" if request.method == "GET" else None,
-        status=status,
-    )
+    response = render_page(request, "labeling/reconciliation_detail.html", context, status=status)
+    if panel.show_images:
+        response._csp_update = {"img-src": ["https:"]}  # type: ignore[attr-defined] # django-csp reads it
+    return response
 
 
-def _panel(
-    item: Disagreement, member: Membership, dimension: Dimension | None, names: Names
-) -> dict[str, Any]:
-    """Both answers, what is proposed, and what this reader may do about it."""
-    coding_round, decision = item.round_unit.round, item.decision
-    is_coder = bool({each.pk for each in coders_of(item.round_unit)} & set(member.coder_ids))
-    is_judge = member.role == Role.ADJUDICATOR and (
-        coding_round.decide == Round.Decide.ADJUDICATOR or decision.escalated_at is not None
-    )
+def _way(queue: Queue, panel: Panel) -> dict[str, Any]:
+    """Where to go from here, and how far it is."""
+    entry = next((each for each in queue.entries if each.decision == panel.decision.pk), None)
+    before, after = queue.neighbours(panel.decision.pk)
+    position, length = queue.position(panel.decision.pk)
+
+    def url(to: Any) -> str:
+        return decision_url(panel.coding_round, to.unit, to.dimension) + queue.filters.query if to else ""
+
     return {
-        "item": item,
-        "mark": _marks(coding_round).get(item.dimension, UNIT_MARK),
-        "dimension": dimension,
-        "sides": sides(item, names),
-        "options": other_options(dimension, coding_round),
-        "reasons": reasons(),
-        "proposals": [(each, _said(each, names)) for each in item.proposals],
-        "final": _said_by(decision, names),
-        "can_propose": is_coder and decision.is_open and not decision.waits_for,
-        "can_record": (member.is_lead or is_judge) and decision.is_open and not decision.waits_for,
-        "can_reopen": not decision.is_open and (member.role in (Role.LEAD, Role.ADJUDICATOR) or is_coder),
-        "comments": [
-            (shown_name(each.by, coding_round), each)
-            for each in Comment.objects.visible_to(member)
-            .filter(round_unit=item.round_unit, dimension__in=("", item.dimension))
-            .select_related("by__user")
-        ],
-        "decided_by": shown_name(decision.decided_by, coding_round) if decision.decided_by else "",
-        "poll_url": _url(coding_round, decision),
+        "queue": queue,
+        "position": position,
+        "length": length,
+        "previous_url": url(before),
+        "following_url": url(after),
+        "next_url": _next_url(queue, panel),
+        "alike": queue.same_cell(entry) if entry is not None else 0,
     }
 
 
-def _marks(coding_round: Round) -> dict[str, DimensionMark]:
-    return mark_dimensions(coding_round.codebook.dimensions.all() if coding_round.codebook else ())
+def _next_url(queue: Queue, panel: Panel) -> str:
+    """The next that can be decided; after the last one the page that says what is left."""
+    following = queue.next_open(panel.decision.pk)
+    if following is not None:
+        return decision_url(panel.coding_round, following.unit, following.dimension) + queue.filters.query
+    where = [panel.coding_round.study.slug, panel.coding_round.number]
+    return reverse("labeling:disagreement-list", args=where)
 
 
-def _said(proposal: Any, names: Names) -> str:
-    if proposal.excluded is not None:
-        return names.words["excluded" if proposal.excluded else "kept"]
-    if not proposal.state and not proposal.categories and not proposal.text:
-        return ""
-    return names.say(proposal.categories, proposal.state, proposal.text)
-
-
-def _said_by(decision: Decision, names: Names) -> str:
-    if decision.is_open:
-        return ""
-    if decision.dimension == UNIT:
-        return "Excluded: " + decision.exclude_reason if decision.excluded else "Kept"
-    if decision.how == Decision.How.EXCLUDED:
-        return "The unit is excluded"
-    return names.say(decided_codes(decision), decision.state, decision.text)
-
-
-def _other_decisions(
-    item: Disagreement, member: Membership, dimensions: Mapping[str, Dimension]
-) -> list[tuple[DimensionMark, str]]:
-    """What is settled in the other dimensions of the unit."""
-    marks = _marks(item.round_unit.round)
-    rows = (
-        Decision.objects.visible_to(member)
-        .filter(round_unit=item.round_unit)
-        .exclude(how="")
-        .exclude(pk=item.decision.pk)
-        .prefetch_related("categories", "category_proposals")
-    )
-    decided = {each.dimension: each for each in rows}
-    return [
-        (marks[key], _said_by(decided[key], Names.of(dimension)))
-        for key, dimension in dimensions.items()
-        if key in decided
-    ]
-
-
-def _list(
-    request: CoderRequest, item: Disagreement, member: Membership, dimensions: Mapping[str, Dimension]
-) -> dict[str, Any]:
-    """The list at the left: units with what is open in them, and the filters over it."""
-    coding_round = item.round_unit.round
-    marks = _marks(coding_round)
-    words = {key: Names.of(each) for key, each in dimensions.items()} | {UNIT: Names.of(None)}
-    rows = queued_decisions(coding_round, member, **_filters(request)).select_related(
-        "round_unit__unit__snapshot", "round_unit__unit__issue"
-    )
-    shown = [
-        each
-        for each in rows[:LISTED]
-        if each.is_open or each.round_unit_id == item.round_unit.pk or "decided" in request.GET
-    ]
-    counts = {
-        row["dimension"]: row["open"]
-        for row in queued_decisions(coding_round, member)
-        .order_by()
-        .values("dimension")
-        .annotate(open=Count("pk", filter=Q(how="")))
-    }
-    totals = (
-        queued_decisions(coding_round, member)
-        .order_by()
-        .aggregate(all=Count("pk"), decided=Count("pk", filter=~Q(how="")))
-    )
-    return {
-        "listed": [
-            _listed(list(rows_of_unit), coding_round, marks, words, _query(request))
-            for _, rows_of_unit in groupby(shown, key=lambda each: each.round_unit_id)
-        ],
-        "tabs": [(mark, counts[mark.key]) for mark in [UNIT_MARK, *marks.values()] if counts.get(mark.key)],
-        "cells": _cells(coding_round, member, words, request.GET.get("dimension")),
-        "filter": {name: request.GET.get(name, "") for name in FILTERS},
-        "open_count": totals["all"] - totals["decided"],
-        "decided_count": totals["decided"],
-        "queued_count": totals["all"],
-        "next_url": _next_url(request, item, member),
-    }
-
-
-def _listed(
-    rows: list[Decision],
-    coding_round: Round,
-    marks: Mapping[str, DimensionMark],
-    words: Mapping[str, Names],
-    query: str,
-) -> Listed:
-    unit = rows[0].round_unit.unit
-    pairs = [
-        (marks.get(each.dimension, UNIT_MARK), words[each.dimension].cell(each.cell), each.is_open)
-        for each in rows
-    ]
-    first = next((each for each in rows if each.is_open and not each.waits_for), rows[0])
-    title = unit.title or (unit.snapshot.title if unit.snapshot is not None else "")
-    return Listed(unit.pk, unit.ref, title, _url(coding_round, first) + query, pairs)
-
-
-def _cells(
-    coding_round: Round, member: Membership, words: Mapping[str, Names], dimension: str | None
-) -> list[Option]:
-    """The pairs that were confused most often, for the select over the list."""
-    rows = (
-        queued_decisions(coding_round, member, decided=False, dimension=dimension or None)
-        .exclude(cell="")
-        .order_by()
-        .values("dimension", "cell")
-        .annotate(count=Count("pk"))
-        .order_by("-count", "cell")[:30]
-    )
-    return [
-        Option(row["cell"], f"{words[row['dimension']].cell(row['cell'])} ({row['count']})") for row in rows
-    ]
-
-
-DETAIL = "studies/<slug:slug>/rounds/<int:number>/reconciliation/<int:unit_id>/<str:dimension>/"
+ROUND = "studies/<slug:slug>/rounds/<int:number>/reconciliation/"
+DETAIL = f"{ROUND}<int:unit_id>/<str:dimension>/"
 urlpatterns: list[URLPattern] = [
     path("studies/<slug:slug>/reconciliation/", reconciliation_home, name="reconciliation-home"),
-    path(
-        "studies/<slug:slug>/rounds/<int:number>/reconciliation/", disagreement_list, name="disagreement-list"
-    ),
+    path(ROUND, disagreement_list, name="disagreement-list"),
+    path(f"{ROUND}alike/<str:dimension>/", disagreement_cell, name="disagreement-cell"),
+    path(f"{ROUND}outcomes/", outcome_list, name="outcome-list"),
     path(DETAIL, reconciliation_detail, name="reconciliation-detail"),
+    path(f"{DETAIL}standing/", reconciliation_standing, name="reconciliation-standing"),
 ]
