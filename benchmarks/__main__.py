@@ -30,6 +30,8 @@ def main() -> None:
         if module.name == "__main__":
             continue
         measurement = importlib.import_module(f"benchmarks.{module.name}")
+        if not hasattr(measurement, "measure"):
+            continue
         sys.stdout.write(f"\n{(measurement.__doc__ or module.name).splitlines()[0]}\n")
         for line in measurement.measure():
             sys.stdout.write(f"  {line}\n")

@@ -12,9 +12,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any
 
-from labeling.records import CommentRecord, IssueRecord
+from labeling.records import AuthorKind, CommentRecord, IssueRecord
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 #: A shorthand of GitHub and of files for a deleted account: shown as "deleted user", never as a person.
@@ -23,8 +24,6 @@ GHOST = "ghost"
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n?")
 _WHITE = re.compile(r"\s+")
-
-R = TypeVar("R", IssueRecord, CommentRecord)
 
 
 def clean_text(text: str | None) -> str:
@@ -35,23 +34,26 @@ def clean_text(text: str | None) -> str:
 def normalise_issue(record: IssueRecord) -> tuple[IssueRecord, tuple[str, ...]]:
     """Return the record as every source must deliver it, and a sentence for each thing that was altered."""
     found = _Findings()
-    # A null body is an empty one: GraphQL says so already, REST and files do not.
-    clean: IssueRecord = _clean(replace(record, title=record.title or "", body=record.body or ""), found)
-    clean = replace(
-        _with_known_author(clean),
-        title=_WHITE.sub(" ", clean.title).strip(),
-        url=_web_address(clean.url),
-        comments=tuple(_with_known_author(comment) for comment in _told_apart(clean.comments)),
-        fixes=tuple(replace(fix, url=_web_address(fix.url)) for fix in clean.fixes),
-        github_labels=tuple(sorted(set(clean.github_labels))),
-    )
-    return clean, found.sentences()
+    clean: IssueRecord = _clean(record, found)
+    author, author_kind = _known_author(clean)
+    ruled = {
+        # A null body is an empty one: GraphQL says so already, REST and files do not.
+        "title": _WHITE.sub(" ", clean.title or "").strip(),
+        "body": clean.body or "",
+        "author": author,
+        "author_kind": author_kind,
+        "url": _web_address(clean.url),
+        "comments": _ruled_comments(clean.comments),
+        "fixes": tuple(replace(fix, url=_web_address(fix.url)) for fix in clean.fixes),
+        "github_labels": tuple(sorted(set(clean.github_labels))),
+    }
+    return replace(clean, **ruled), found.sentences()
 
 
 def cleaned(record: IssueRecord) -> IssueRecord:
     """Return the normalised record with what was altered among its notes."""
     clean, notes = normalise_issue(record)
-    return replace(clean, notes=(*clean.notes, *notes))
+    return replace(clean, notes=(*clean.notes, *notes)) if notes else clean
 
 
 @dataclass(slots=True)
@@ -70,26 +72,43 @@ class _Findings:
         return tuple(said)
 
     def clean(self, text: str) -> str:
+        # Nearly every text needs nothing, and most say so at once.
+        if text.isascii() and "\r" not in text and "\x00" not in text:
+            return text
         self.unstorable += len(_UNSTORABLE.findall(text))
         self.line_ends += text.count("\r")
         return clean_text(text)
 
 
 def _clean(value: Any, found: _Findings) -> Any:
-    """Clean every string in a record, however deep."""
-    if isinstance(value, str):
+    """Clean every string in a record, however deep; what needs nothing stays the same object."""
+    kind = type(value)
+    if kind is str:
         return found.clean(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return replace(
-            value, **{each.name: _clean(getattr(value, each.name), found) for each in fields(value)}
-        )
+    if not value or kind in _PLAIN:
+        return value
+    if kind is datetime:
+        return value if value.tzinfo is UTC else value.astimezone(UTC)
+    if kind is tuple or kind is list:
+        return tuple([_clean(item, found) for item in value])
     if isinstance(value, Mapping):
         return {_clean(key, found): _clean(item, found) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return tuple(_clean(item, found) for item in value)
-    if isinstance(value, datetime):
-        return value.astimezone(UTC)
+    if is_dataclass(value):
+        changed = {}
+        for name in _names(kind):
+            told = getattr(value, name)
+            if (clean := _clean(told, found)) is not told and clean != told:
+                changed[name] = clean
+        return replace(value, **changed) if changed else value
     return value
+
+
+_PLAIN = frozenset({bool, int, float, frozenset})
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind))
 
 
 def _web_address(url: str | None) -> str | None:
@@ -97,21 +116,22 @@ def _web_address(url: str | None) -> str | None:
     return url if url and url.lower().startswith(("https://", "http://")) else None
 
 
-def _told_apart(comments: Sequence[CommentRecord]) -> list[CommentRecord]:
-    """Give comments without an id, or with one that another has, their place as id: texts hang on it."""
+def _ruled_comments(comments: Sequence[CommentRecord]) -> tuple[CommentRecord, ...]:
+    """Name their authors; one without an id, or with a taken one, gets its place: texts hang on it."""
     taken: set[str] = set()
-    apart = []
+    ruled = []
     for place, comment in enumerate(comments, start=1):
-        own = comment if comment.id and comment.id not in taken else replace(comment, id=f"place-{place}")
-        taken.add(own.id)
-        apart.append(own)
-    return apart
+        author, author_kind = _known_author(comment)
+        name = comment.id if comment.id and comment.id not in taken else f"place-{place}"
+        taken.add(name)
+        ruled.append(replace(comment, id=name, author=author, author_kind=author_kind))
+    return tuple(ruled)
 
 
-def _with_known_author(record: R) -> R:
+def _known_author(record: IssueRecord | CommentRecord) -> tuple[str | None, AuthorKind]:
     """Say what kind of account wrote it, from the three shapes GitHub gives a deleted user and from bots."""
     if record.author is not None and record.author.lower() == GHOST:
-        return replace(record, author=None, author_kind="deleted")
+        return None, "deleted"
     if record.author is not None and record.author.endswith("[bot]"):
-        return replace(record, author_kind="bot")
-    return record
+        return record.author, "bot"
+    return record.author, record.author_kind

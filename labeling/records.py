@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any, Literal
 
 AuthorKind = Literal["user", "bot", "deleted", "unknown"]
@@ -157,10 +158,11 @@ def content_hash(record: IssueRecord) -> str:
     ``carries`` and ``notes``. Files and patches of fixes are part of it as soon as they are there: the
     hash of an imported issue covers the text alone, that of the snapshot a sample pins its diffs too.
     """
-    everything = as_json(record)
-    visible = {name: everything[name] for name in VISIBLE}
-    canonical = json.dumps(visible, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+    visible = {name: as_json(getattr(record, name)) for name in VISIBLE}
+    return hashlib.sha256(_canonical(visible).encode("ascii")).hexdigest()
+
+
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
 
 
 def without_patches(record: IssueRecord) -> IssueRecord:
@@ -173,17 +175,28 @@ def without_patches(record: IssueRecord) -> IssueRecord:
 
 def as_json(value: Any) -> Any:
     """Turn a record into plain JSON values: times as UTC with ``Z``, sets sorted, tuples as lists."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: as_json(getattr(value, each.name)) for each in fields(value)}
-    if isinstance(value, datetime):
+    kind = type(value)
+    if value is None or kind in _PLAIN:  # by far the most
+        return value
+    if kind is tuple or kind is list:
+        return [as_json(item) for item in value]
+    if kind is datetime:
         return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
     if isinstance(value, Mapping):
         return {str(key): as_json(item) for key, item in value.items()}
     if isinstance(value, frozenset | set):
         return sorted(value)
-    if isinstance(value, list | tuple):
-        return [as_json(item) for item in value]
+    if is_dataclass(value):
+        return {name: as_json(getattr(value, name)) for name in _names(kind)}
     return value
+
+
+_PLAIN = frozenset({str, int, float, bool})
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind))
 
 
 VISIBLE = (

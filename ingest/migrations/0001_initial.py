@@ -4,40 +4,72 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='ImportRun',
+            name="ImportRun",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('state', models.TextField(choices=[('queued', 'Queued'), ('running', 'Running'), ('waiting', 'Waiting'), ('paused', 'Paused'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='queued')),
-                ('lease_until', models.DateTimeField(blank=True, null=True)),
-                ('lease_holder', models.TextField(blank=True, help_text='Who holds the lease; a late holder finds another name.')),
-                ('waiting_until', models.DateTimeField(blank=True, null=True)),
-                ('attempts', models.PositiveIntegerField(default=0)),
-                ('progress', models.JSONField(blank=True, default=dict)),
-                ('error', models.TextField(blank=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('source', models.TextField(choices=[('github', 'GitHub'), ('file', 'File')])),
-                ('query', models.JSONField(default=dict, help_text='What was asked of the source.')),
-                ('checkpoint', models.JSONField(blank=True, default=dict, help_text='Where to go on; written with each page.')),
-                ('fetched', models.PositiveIntegerField(default=0)),
-                ('total', models.PositiveIntegerField(blank=True, help_text='As the source says, before any rule.', null=True)),
-                ('added', models.PositiveIntegerField(default=0)),
-                ('changed', models.PositiveIntegerField(default=0)),
-                ('same', models.PositiveIntegerField(default=0)),
-                ('rejected', models.PositiveIntegerField(default=0)),
-                ('requests', models.PositiveIntegerField(default=0)),
-                ('problems', models.JSONField(blank=True, default=list, help_text='Sentences a study lead understands.')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "state",
+                    models.TextField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("running", "Running"),
+                            ("waiting", "Waiting"),
+                            ("paused", "Paused"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="queued",
+                    ),
+                ),
+                ("lease_until", models.DateTimeField(blank=True, null=True)),
+                (
+                    "lease_holder",
+                    models.TextField(
+                        blank=True, help_text="Who holds the lease; a late holder finds another name."
+                    ),
+                ),
+                ("waiting_until", models.DateTimeField(blank=True, null=True)),
+                ("attempts", models.PositiveIntegerField(default=0)),
+                ("progress", models.JSONField(blank=True, default=dict)),
+                ("error", models.TextField(blank=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                ("source", models.TextField(choices=[("github", "GitHub"), ("file", "File")])),
+                ("query", models.JSONField(default=dict, help_text="What was asked of the source.")),
+                (
+                    "checkpoint",
+                    models.JSONField(
+                        blank=True, default=dict, help_text="Where to go on; written with each page."
+                    ),
+                ),
+                ("fetched", models.PositiveIntegerField(default=0)),
+                (
+                    "total",
+                    models.PositiveIntegerField(
+                        blank=True, help_text="As the source says, before any rule.", null=True
+                    ),
+                ),
+                ("added", models.PositiveIntegerField(default=0)),
+                ("changed", models.PositiveIntegerField(default=0)),
+                ("same", models.PositiveIntegerField(default=0)),
+                ("rejected", models.PositiveIntegerField(default=0)),
+                ("requests", models.PositiveIntegerField(default=0)),
+                (
+                    "problems",
+                    models.JSONField(
+                        blank=True, default=list, help_text="Sentences a study lead understands."
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-id',),
+                "ordering": ("-id",),
             },
         ),
     ]

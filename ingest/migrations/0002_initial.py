@@ -5,27 +5,34 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('ingest', '0001_initial'),
-        ('labeling', '0001_initial'),
+        ("ingest", "0001_initial"),
+        ("labeling", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='importrun',
-            name='by',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='labeling.membership'),
+            model_name="importrun",
+            name="by",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to="labeling.membership",
+            ),
         ),
         migrations.AddField(
-            model_name='importrun',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='import_runs', to='labeling.study'),
+            model_name="importrun",
+            name="study",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="import_runs", to="labeling.study"
+            ),
         ),
         migrations.AddIndex(
-            model_name='importrun',
-            index=models.Index(fields=['state', 'lease_until'], name='import_run_due'),
+            model_name="importrun",
+            index=models.Index(fields=["state", "lease_until"], name="import_run_due"),
         ),
     ]

@@ -16,7 +16,8 @@ class Issue(Row):
         ISSUE = "issue", "Issue"
         PULL_REQUEST = "pull_request", "Pull request"
 
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="issues")
+    # Here and below: the unique constraint begins with the key, an index of its own would only cost time.
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="issues", db_index=False)
     kind = models.TextField(choices=Kind.choices, default=Kind.ISSUE)
     key = BytewiseTextField()
     former_keys = models.JSONField(default=list, blank=True)
@@ -41,6 +42,9 @@ class Issue(Row):
     gone = models.BooleanField(default=False)
     transferred_to = models.TextField(blank=True)
     redacted_at = models.DateTimeField(null=True, blank=True)
+    is_indexed = models.BooleanField(
+        default=False, help_text="Whether the search knows the words of its newest snapshot."
+    )
 
     class Meta:
         constraints: ClassVar = [
@@ -55,6 +59,7 @@ class Issue(Row):
             models.Index(
                 fields=("study", "rest_id"), condition=Q(rest_id__isnull=False), name="issue_study_rest"
             ),
+            models.Index(fields=("study",), condition=Q(is_indexed=False), name="issue_study_unindexed"),
         ]
 
     def __str__(self) -> str:
@@ -71,7 +76,7 @@ class Issue(Row):
 class IssueSnapshot(Row):
     """What an issue said at one fetch. Immutable; a new one only when the content changed."""
 
-    issue = models.ForeignKey(Issue, on_delete=models.CASCADE, related_name="snapshots")
+    issue = models.ForeignKey(Issue, on_delete=models.CASCADE, related_name="snapshots", db_index=False)
     content_hash = BytewiseTextField()
     fetched_at = models.DateTimeField()
     # A number and no foreign key: labeling does not know where issues come from.
@@ -107,7 +112,9 @@ class IssueSnapshot(Row):
 class SnapshotDocument(Row):
     """One text of a snapshot. ``html`` and ``text`` are written once, when first shown or pinned."""
 
-    snapshot = models.ForeignKey(IssueSnapshot, on_delete=models.CASCADE, related_name="documents")
+    snapshot = models.ForeignKey(
+        IssueSnapshot, on_delete=models.CASCADE, related_name="documents", db_index=False
+    )
     key = BytewiseTextField(help_text="title, body, comment:<id>, fix:<id>:message, fix:<id>:file:<path>")
     source = models.TextField(blank=True)
     html = models.TextField(null=True, blank=True)  # noqa: DJ001 - null: not rendered yet; empty: nothing to show

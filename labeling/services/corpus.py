@@ -97,11 +97,17 @@ def current_rules(study: Study) -> list[Rule]:
 
 def apply_rules(*, study: Study, issue_ids: Collection[int] | None = None) -> int:
     """Set ``eligible`` and ``because`` of all issues, or of some; return how many changed."""
+    if issue_ids is not None and not issue_ids:
+        return 0
     rules = current_rules(study)
     needs_body = any(rule.field in ("body", "text") for rule in rules)
     rows = study.issues.select_related("latest").defer(*HEAVY).order_by("pk")
+    if not rules:  # what nobody touched is as eligible as it came
+        rows = rows.exclude(eligible=True, because="", override__isnull=True, duplicate_of__isnull=True)
     if issue_ids is not None:
-        rows = rows.filter(pk__in=issue_ids)
+        # Without rules few are left to judge: a range is quicker to ask for than hundreds of ids.
+        ends = (min(issue_ids), max(issue_ids))
+        rows = rows.filter(pk__in=issue_ids) if rules else rows.filter(pk__range=ends)
     changed = 0
     for batch in _batches(rows):
         bodies = _bodies(batch) if needs_body else {}

@@ -1,7 +1,8 @@
 """Keeping what a source delivered: each issue once, a new snapshot only where the content changed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 from django.db.models import OuterRef, Subquery
@@ -9,23 +10,60 @@ from django.utils import timezone
 
 from labeling.models import Issue, IssueSnapshot, SnapshotDocument, Study
 from labeling.records import IssueRecord, content_hash, without_patches
-from labeling.services.snapshots import documents_of, record_of, snapshot_of
+from labeling.services.bulk import insert_rows, reserve_ids
+from labeling.services.known import KnownIssue, KnownIssues, lock_issues
+from labeling.services.snapshots import SNAPSHOT_FIELDS, documents_of, record_of, snapshot_values
 
 #: What an issue takes over from a newer record, where it had nothing yet.
 _IDS = ("repository_id", "node_id", "rest_id", "url")
-#: Read only in the rare case that the hash does not decide.
-_HEAVY = ("latest__comments", "latest__timeline", "latest__fixes", "latest__reactions", "latest__notes")
+_ISSUE_FIELDS = (
+    "id",
+    "created_at",
+    "study",
+    "kind",
+    "key",
+    "former_keys",
+    "source_id",
+    "host",
+    "repository",
+    "repository_id",
+    "number",
+    "node_id",
+    "rest_id",
+    "url",
+    "latest",
+    "eligible",
+    "because",
+    "override_reason",
+    "gone",
+    "transferred_to",
+    "is_indexed",
+)
+_SNAPSHOT_FIELDS = ("id", "created_at", "issue", "fetched_at", "run_id", *SNAPSHOT_FIELDS)
+_DOCUMENT_FIELDS = ("created_at", "snapshot", "key", "source", "renderer")
 
 
 @dataclass(frozen=True, slots=True)
 class AddResult:
-    """How many records were new, changed, the same as before, or not of a kind the study codes."""
+    """How many records were new, changed, the same as before, or not of a kind the study codes.
+
+    ``issue_ids`` are the new and the changed ones, which the rules of the corpus have to judge anew.
+    """
 
     new: int = 0
     changed: int = 0
     same: int = 0
     rejected: int = 0
     issue_ids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A record with its hash, and the issue it is about; None: a new one."""
+
+    record: IssueRecord
+    hash: str
+    issue: KnownIssue | None
 
 
 def add_issues(*, study: Study, records: Iterable[IssueRecord], run_id: int | None = None) -> AddResult:
@@ -35,183 +73,185 @@ def add_issues(*, study: Study, records: Iterable[IssueRecord], run_id: int | No
     """
     given = list(records)
     wanted = [record for record in given if record.kind in study.unit_kinds or record.gone]
-    unique = list({record.key: record for record in wanted}.values())
+    unique = {record.key: record for record in wanted}
+    hashes = {key: content_hash(record) for key, record in unique.items() if not _is_absent(record)}
     with transaction.atomic():
-        known = _Known(study, unique)
-        _flag_absent(known, [record for record in unique if _is_absent(record)])
-        present = [record for record in unique if not _is_absent(record)]
-        new = _create(study, [record for record in present if known.find(record) is None])
-        pairs = [
-            (issue, record) for record in present if (issue := known.find(record) or new.get(record.key))
-        ]
-        changed = _keep_snapshots(pairs, run_id)
-        _link_duplicates(study, [pair for pair in pairs if pair[0].pk in changed])
-    created = {issue.pk for issue in new.values()}
+        lock_issues(study)
+        known = KnownIssues(study, list(unique.values()))
+        _flag_absent(known, [record for record in unique.values() if _is_absent(record)])
+        told = [_Told(unique[key], told, known.find(unique[key])) for key, told in hashes.items()]
+        new = [each for each in told if each.issue is None]
+        created = _create(study, new, run_id)
+        changed = _keep_changes([each for each in told if each.issue is not None], run_id)
+        _link_duplicates(study, {**created, **changed})
     return AddResult(
         new=len(created),
-        changed=len(changed - created),
-        same=len(unique) - len(changed | created),
+        changed=len(changed),
+        same=len(unique) - len(created) - len(changed),
         rejected=len(given) - len(wanted),
-        issue_ids=tuple(issue.pk for issue, _ in pairs),
+        issue_ids=(*created, *changed),
     )
-
-
-class _Known:
-    """The issues of the study that a page of records may be about."""
-
-    def __init__(self, study: Study, records: Sequence[IssueRecord]) -> None:
-        rows = study.issues.select_related("latest").defer(*_HEAVY)
-        # One query for each way to be known: a single OR would not use the indexes.
-        by_node = rows.filter(node_id__in=[record.node_id for record in records if record.node_id])
-        by_rest = rows.filter(rest_id__in=[record.rest_id for record in records if record.rest_id])
-        by_number = rows.filter(
-            repository_id__in={record.repository_id for record in records if record.repository_id},
-            number__in=[record.number for record in records if record.number],
-        )
-        by_key = rows.filter(key__in=[record.key for record in records])
-        self._nodes = {issue.node_id: issue for issue in by_node}
-        self._rests = {issue.rest_id: issue for issue in by_rest}
-        self._numbers = {(issue.repository_id, issue.number): issue for issue in by_number}
-        self._keys = {issue.key: issue for issue in by_key}
-        numbers = {record.number for record in records if record.number}
-        for issue in rows.filter(number__in=numbers).exclude(former_keys=[]):
-            for key in issue.former_keys:
-                self._keys.setdefault(key, issue)
-
-    def find(self, record: IssueRecord) -> Issue | None:
-        """Match by id first: a name can change."""
-        return (
-            (self._nodes.get(record.node_id) if record.node_id else None)
-            or (self._rests.get(record.rest_id) if record.rest_id else None)
-            or (self._numbers.get((record.repository_id, record.number)) if record.repository_id else None)
-            or self._keys.get(record.key)
-        )
 
 
 def _is_absent(record: IssueRecord) -> bool:
     return record.gone or record.transferred_to is not None
 
 
-def _flag_absent(known: _Known, records: Sequence[IssueRecord]) -> None:
+def _flag_absent(known: KnownIssues, records: Sequence[IssueRecord]) -> None:
     """Mark what the source no longer has. Its snapshots stay."""
     for record in records:
         issue = known.find(record)
         if issue is not None:
-            issue.gone, issue.transferred_to = record.gone, record.transferred_to or ""
-            issue.save(update_fields=["gone", "transferred_to"])
+            rows = Issue.objects.filter(pk=issue.id)
+            rows.update(gone=record.gone, transferred_to=record.transferred_to or "")
 
 
-def _create(study: Study, records: Sequence[IssueRecord]) -> dict[str, Issue]:
-    rows = [
-        Issue(
-            study=study,
-            kind=record.kind,
-            key=record.key,
-            source_id=record.source_id or "",
-            host=record.host if record.repository else "",
-            repository=record.repository,
-            repository_id=record.repository_id,
-            number=record.number,
-            node_id=record.node_id or "",
-            rest_id=record.rest_id,
-            url=record.url or "",
-        )
-        for record in records
-    ]
-    # Two imports may bring the same issue at the same time: the second finds the first one's row.
-    made = Issue.objects.bulk_create(
-        rows, update_conflicts=True, unique_fields=["study", "key"], update_fields=["host"], batch_size=500
-    )
-    return {issue.key: issue for issue in made}
-
-
-def _keep_snapshots(pairs: Sequence[tuple[Issue, IssueRecord]], run_id: int | None) -> set[int]:
-    """Store what is new and point each issue to what it says now; return the issues that changed."""
+def _create(study: Study, new: Sequence[_Told], run_id: int | None) -> dict[int, IssueRecord]:
+    """Store new issues, each with its snapshot; give their records by id."""
+    if not new:
+        return {}
+    ids, snapshot_ids = reserve_ids(Issue, len(new)), reserve_ids(IssueSnapshot, len(new))
     now = timezone.now()
-    kept = _stored([issue for issue, _ in pairs])
-    new: list[tuple[IssueSnapshot, IssueRecord]] = []
-    returned: set[int] = set()
-    for issue, record in pairs:
-        told = content_hash(record)
-        if issue.redacted_at is not None or (issue.latest and _says_the_same(issue.latest, record, told)):
-            continue
-        if (issue.pk, told) in kept:
+    insert_rows(
+        Issue,
+        _ISSUE_FIELDS,
+        (
+            _issue_values(pk, study, each.record, snapshot, now)
+            for pk, snapshot, each in zip(ids, snapshot_ids, new, strict=True)
+        ),
+    )
+    _create_snapshots(list(zip(snapshot_ids, ids, new, strict=True)), run_id)
+    return {pk: each.record for pk, each in zip(ids, new, strict=True)}
+
+
+def _issue_values(pk: int, study: Study, record: IssueRecord, snapshot: int, now: Any) -> tuple[Any, ...]:
+    """Give the values of ``_ISSUE_FIELDS``; the rest of a new issue is empty."""
+    return (
+        pk,
+        now,
+        study.pk,
+        record.kind,
+        record.key,
+        [],
+        record.source_id or "",
+        record.host if record.repository else "",
+        record.repository,
+        record.repository_id,
+        record.number,
+        record.node_id or "",
+        record.rest_id,
+        record.url or "",
+        snapshot,
+        True,
+        "",
+        "",
+        False,
+        "",
+        False,
+    )
+
+
+def _create_snapshots(new: Sequence[tuple[int, int, _Told]], run_id: int | None) -> None:
+    """Store snapshots, each with its texts: ``new`` are id, id of the issue and what was told."""
+    now = timezone.now()
+    insert_rows(
+        IssueSnapshot,
+        _SNAPSHOT_FIELDS,
+        ((pk, now, issue, now, run_id, *snapshot_values(each.record, each.hash)) for pk, issue, each in new),
+    )
+    insert_rows(
+        SnapshotDocument,
+        _DOCUMENT_FIELDS,
+        (
+            (now, pk, key, source, "")
+            for pk, _, each in new
+            for key, source in dict(documents_of(each.record)).items()
+        ),
+    )
+
+
+def _keep_changes(known: Sequence[_Told], run_id: int | None) -> dict[int, IssueRecord]:
+    """Store what known issues say now and said never before; give the records of those that changed."""
+    differs = [each for each in known if each.issue and each.hash != each.issue.latest_hash]
+    differs = _without_the_same(differs)
+    stored = _stored([each.issue.id for each in differs if each.issue])
+    changed: dict[int, IssueRecord] = {}
+    new: dict[tuple[int, str], _Told] = {}
+    for each in differs:
+        assert each.issue is not None  # noqa: S101 (for mypy: asked for above)
+        changed[each.issue.id] = each.record
+        if (snapshot := stored.get((each.issue.id, each.hash))) is not None:
             # It says again what it said before.
-            Issue.objects.filter(pk=issue.pk).update(latest=kept[issue.pk, told])
-            returned.add(issue.pk)
+            Issue.objects.filter(pk=each.issue.id).update(latest=snapshot, is_indexed=False)
         else:
-            told_now = snapshot_of(record, told, issue_id=issue.pk, run_id=run_id, fetched_at=now)
-            new.append((told_now, record))
-    _create_snapshots(new)
-    added = {snapshot.issue_id for snapshot, _ in new}
-    newest = IssueSnapshot.objects.filter(issue=OuterRef("pk")).order_by("-pk").values("pk")[:1]
-    Issue.objects.filter(pk__in=added).update(latest=Subquery(newest))
-    _take_over(pairs)
-    return added | returned
+            new[each.issue.id, each.hash] = each
+    if new:
+        ids = reserve_ids(IssueSnapshot, len(new))
+        rows = [(pk, issue, each) for pk, ((issue, _), each) in zip(ids, new.items(), strict=True)]
+        _create_snapshots(rows, run_id)
+        newest = IssueSnapshot.objects.filter(issue=OuterRef("pk")).order_by("-pk").values("pk")[:1]
+        Issue.objects.filter(pk__in={issue for issue, _ in new}).update(
+            latest=Subquery(newest), is_indexed=False
+        )
+    _take_over(known)
+    return changed
 
 
-def _stored(issues: Sequence[Issue]) -> dict[tuple[int, str], IssueSnapshot]:
-    """Find the snapshots these issues have, for one that says again what it said before."""
-    rows = IssueSnapshot.objects.filter(issue__in=[issue for issue in issues if issue.latest_id])
-    return {(row.issue_id, row.content_hash): row for row in rows.only("issue_id", "content_hash")}
+def _without_the_same(differs: Sequence[_Told]) -> list[_Told]:
+    """Leave out redacted issues, and those that say the same apart from diffs, which no import fetches."""
+    if not differs:
+        return []
+    latest = IssueSnapshot.objects.select_related("issue").prefetch_related("documents")
+    ids = [each.issue.latest_id for each in differs if each.issue and "patches" not in each.record.carries]
+    completed = {row.pk: row for row in latest.filter(pk__in=ids) if "patches" in row.carries}
+    kept = []
+    for each in differs:
+        assert each.issue is not None  # noqa: S101 (for mypy: the caller asked)
+        if each.issue.redacted_at is not None:
+            continue
+        snapshot = completed.get(each.issue.latest_id or 0)
+        if snapshot is not None and _says_the_same(snapshot, each.record):
+            continue
+        kept.append(each)
+    return kept
 
 
-def _says_the_same(snapshot: IssueSnapshot, record: IssueRecord, told: str) -> bool:
-    if snapshot.content_hash == told:
-        return True
-    if "patches" not in snapshot.carries or "patches" in record.carries:
-        return False
-    # The snapshot was completed with diffs, which no import fetches: compare the rest.
+def _says_the_same(snapshot: IssueSnapshot, record: IssueRecord) -> bool:
     whole = record_of(snapshot, snapshot.documents.all())
     return content_hash(without_patches(whole)) == content_hash(without_patches(record))
 
 
-def _take_over(pairs: Sequence[tuple[Issue, IssueRecord]]) -> None:
+def _stored(issues: Collection[int]) -> dict[tuple[int, str], int]:
+    """Find the snapshots these issues have, for one that says again what it said before."""
+    if not issues:
+        return {}
+    rows = IssueSnapshot.objects.filter(issue__in=issues)
+    return {(issue, told): pk for issue, told, pk in rows.values_list("issue", "content_hash", "pk")}
+
+
+def _take_over(known: Sequence[_Told]) -> None:
     """Take over ids, addresses and other names that are new; what is there again is no longer gone."""
-    touched = []
-    for issue, record in pairs:
-        news = {
+    for each in known:
+        issue, record = each.issue, each.record
+        assert issue is not None  # noqa: S101 (for mypy: the caller asked)
+        news: dict[str, Any] = {
             name: told for name in _IDS if (told := getattr(record, name)) and told != getattr(issue, name)
         }
         if record.key not in (issue.key, *issue.former_keys):
             news["former_keys"] = [*issue.former_keys, record.key]
         if issue.gone or issue.transferred_to:
             news |= {"gone": False, "transferred_to": ""}
-        for name, told in news.items():
-            setattr(issue, name, told)
         if news:
-            touched.append(issue)
-    Issue.objects.bulk_update(touched, [*_IDS, "former_keys", "gone", "transferred_to"], batch_size=200)
+            Issue.objects.filter(pk=issue.id).update(**news)
 
 
-def _create_snapshots(new: Sequence[tuple[IssueSnapshot, IssueRecord]]) -> None:
-    IssueSnapshot.objects.bulk_create(
-        [snapshot for snapshot, _ in new],
-        update_conflicts=True,
-        unique_fields=["issue", "content_hash"],
-        update_fields=["content_hash"],
-        batch_size=200,
-    )
-    SnapshotDocument.objects.bulk_create(
-        (
-            SnapshotDocument(snapshot=snapshot, key=key, source=source)
-            for snapshot, record in new
-            for key, source in dict(documents_of(record)).items()
-        ),
-        ignore_conflicts=True,
-        batch_size=500,
-    )
-
-
-def _link_duplicates(study: Study, pairs: Sequence[tuple[Issue, IssueRecord]]) -> None:
+def _link_duplicates(study: Study, records: dict[int, IssueRecord]) -> None:
     """Take over what the source says is a duplicate, unless somebody here said so already."""
-    told = {issue: record.duplicate_of for issue, record in pairs if record.duplicate_of}
+    told = {pk: record.duplicate_of for pk, record in records.items() if record.duplicate_of}
     if not told:
         return
-    originals = {issue.key: issue for issue in study.issues.filter(key__in=told.values())}
-    linked = []
-    for issue, key in told.items():
-        if issue.duplicate_of_id is None and key in originals and originals[key].pk != issue.pk:
-            issue.duplicate_of = originals[key]
-            linked.append(issue)
-    Issue.objects.bulk_update(linked, ["duplicate_of"])
+    originals = dict(study.issues.filter(key__in=told.values()).values_list("key", "pk"))
+    for pk, key in told.items():
+        original = originals.get(key or "")
+        if original is not None and original != pk:
+            study.issues.filter(pk=pk, duplicate_of__isnull=True).update(duplicate_of=original)

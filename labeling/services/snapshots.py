@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
-from datetime import datetime
 from typing import Any
 
 from django.utils.dateparse import parse_datetime
@@ -17,34 +16,52 @@ from labeling.records import (
     as_json,
 )
 
+#: The fields of a snapshot in the order of ``snapshot_values``, behind its id and the time it was written.
+SNAPSHOT_FIELDS = (
+    "content_hash",
+    "title",
+    "state",
+    "state_reason",
+    "author",
+    "author_kind",
+    "author_association",
+    "github_labels",
+    "milestone",
+    "reactions",
+    "opened_at",
+    "closed_at",
+    "updated_at",
+    "comments",
+    "timeline",
+    "fixes",
+    "has_merged_fix",
+    "carries",
+    "notes",
+)
 
-def snapshot_of(
-    record: IssueRecord, content_hash: str, *, issue_id: int, run_id: int | None, fetched_at: datetime
-) -> IssueSnapshot:
-    """Make the row, unsaved; the texts go to ``documents_of``."""
-    return IssueSnapshot(
-        issue_id=issue_id,
-        content_hash=content_hash,
-        fetched_at=fetched_at,
-        run_id=run_id,
-        title=record.title,
-        state=record.state or "",
-        state_reason=record.state_reason or "",
-        author=record.author or "",
-        author_kind=record.author_kind,
-        author_association=record.author_association or "",
-        github_labels=list(record.github_labels),
-        milestone=record.milestone or "",
-        reactions=dict(record.reactions),
-        opened_at=record.opened_at,
-        closed_at=record.closed_at,
-        updated_at=record.updated_at,
-        comments=[_without(as_json(comment), "body") for comment in record.comments],
-        timeline=as_json(record.timeline),
-        fixes=[_bare_fix(fix) for fix in record.fixes],
-        has_merged_fix=record.has_fix,
-        carries=sorted(record.carries),
-        notes=list(record.notes),
+
+def snapshot_values(record: IssueRecord, content_hash: str) -> tuple[Any, ...]:
+    """Give the values of ``SNAPSHOT_FIELDS``; the texts go to ``documents_of``."""
+    return (
+        content_hash,
+        record.title,
+        record.state or "",
+        record.state_reason or "",
+        record.author or "",
+        record.author_kind,
+        record.author_association or "",
+        record.github_labels,
+        record.milestone or "",
+        dict(record.reactions),
+        record.opened_at,
+        record.closed_at,
+        record.updated_at,
+        [_without(as_json(comment), "body") for comment in record.comments],
+        as_json(record.timeline),
+        [_bare_fix(fix) for fix in record.fixes],
+        record.has_fix,
+        sorted(record.carries),
+        record.notes,
     )
 
 

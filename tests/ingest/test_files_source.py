@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import openpyxl
 import pytest
 
+from ingest.sources import files
 from ingest.sources.base import SourceError
 from ingest.sources.files import Rejected, guess_format, guess_mapping, preview, read_issues, read_pages
 from labeling.records import IssueRecord
@@ -324,7 +325,8 @@ def test_a_preview_shows_the_columns_before_anything_is_stored(write):
     assert len(shown.rows) == 1
 
 
-def test_pages_go_on_behind_the_row_of_the_checkpoint(write):
+def test_pages_go_on_behind_the_row_of_the_checkpoint(write, monkeypatch):
+    monkeypatch.setattr(files, "BATCH", 50)
     path = write("id,title\n" + "".join(f"{n},title {n}\n" for n in range(120)) + "x,y,z\n")
     pages = list(read_pages(path))
 

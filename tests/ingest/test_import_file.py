@@ -8,6 +8,7 @@ import pytest
 from ingest.models import ImportRun
 from ingest.pipeline import run_import
 from ingest.services import keep_upload, path_of, start_import
+from ingest.sources import files
 from labeling.errors import InvalidInputError
 from tests.factories import lead_of, make_study
 
@@ -63,7 +64,8 @@ def test_a_file_that_breaks_off_keeps_what_came_before(study):
     assert "breaks off after 99 issues" in run.problems[0]
 
 
-def test_a_file_import_goes_on_behind_the_last_stored_row(study):
+def test_a_file_import_goes_on_behind_the_last_stored_row(study, monkeypatch):
+    monkeypatch.setattr(files, "BATCH", 50)
     run = start(study, CSV)
     first = run_import(run.pk, turn=0.0)
     assert (first.state, first.fetched) == (ImportRun.State.QUEUED, 50)
@@ -72,6 +74,14 @@ def test_a_file_import_goes_on_behind_the_last_stored_row(study):
 
     run.refresh_from_db()
     assert (run.state, run.fetched, run.added) == (ImportRun.State.DONE, 120, 120)
+
+
+def test_a_page_of_long_texts_ends_sooner(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "BATCH_TEXT", 1000)
+    path = tmp_path / "long.jsonl"
+    path.write_text("".join(json.dumps({"id": n, "title": "t", "body": "x" * 600}) + "\n" for n in range(5)))
+
+    assert [len(page.records) for page in files.read_pages(path)] == [2, 2, 1]
 
 
 def test_an_issue_from_a_file_is_the_one_that_was_there_before(study):

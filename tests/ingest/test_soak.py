@@ -1,4 +1,4 @@
-"""An overnight import in minutes: a real worker, faults from a seed, five sudden deaths, and the truth at the end."""
+"""An overnight import in minutes: a real worker, faults from a seed, five deaths, the truth at the end."""
 
 import random
 import sqlite3
@@ -12,7 +12,7 @@ import pytest
 
 from ingest.normalise import clean_text
 from ingest.sources.github.graphql import GraphqlReader
-from tests.fake_github import GOOD_TOKEN, Fault, FakeGithub, Request, running
+from tests.fake_github import GOOD_TOKEN, FakeGithub, Fault, Request, running
 from tests.fakes import make_repository
 from tests.installation import Installation, wait_until
 
@@ -52,7 +52,7 @@ class Trouble:
 
     github: FakeGithub
     installation: Installation
-    chance: random.Random = field(default_factory=lambda: random.Random(SEED))
+    chance: random.Random = field(default_factory=lambda: random.Random(SEED))  # noqa: S311 (made-up faults)
     asked: int = 0
     kills: list[float] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
@@ -78,7 +78,7 @@ class Trouble:
         return (*FAULTS, {"status": 200, "body": GRAPHQL_BUSY}) if request.operation else FAULTS
 
     def pauses(self) -> list[float]:
-        """Seconds from each kill until the next worker asks on; what the dying one still sent does not count."""
+        """Seconds from each kill until the next worker asks; what the dying one still sent does not count."""
         return [min(at - kill for at in self.times if at > kill + 2) for kill in self.kills]
 
     def kill(self) -> None:
@@ -88,11 +88,11 @@ class Trouble:
         self.kills.append(time.monotonic())
 
 
-def rows(installation: Installation, query: str) -> list[tuple]:
+def rows(installation: Installation, query: str, *values: str) -> list[tuple]:
     """Rows of the installation's own database."""
     path = installation.folder / "intercoder.sqlite3"
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)) as connection:
-        return connection.execute(query).fetchall()
+        return connection.execute(query, values).fetchall()
 
 
 def run_of(installation: Installation) -> tuple:
@@ -106,8 +106,8 @@ def stored(installation: Installation) -> dict[int, tuple]:
     for number, key, source in rows(
         installation,
         "select i.number, d.key, d.source from labeling_issue i"
-        " join labeling_snapshotdocument d on d.snapshot_id = i.latest_id"
-        f" where i.repository = '{NAME}'",
+        " join labeling_snapshotdocument d on d.snapshot_id = i.latest_id where i.repository = ?",
+        NAME,
     ):
         texts.setdefault(number, {})[key] = source
     return {
@@ -145,7 +145,8 @@ def test_2000_issues_arrive_whole_although_everything_breaks_and_the_worker_dies
             counted = rows(
                 installation,
                 "select count(*), count(distinct i.key), count(distinct s.id) from labeling_issue i"
-                f" join labeling_issuesnapshot s on s.issue_id = i.id where i.repository = '{NAME}'",
+                " join labeling_issuesnapshot s on s.issue_id = i.id where i.repository = ?",
+                NAME,
             )
         finally:
             installation.stop()

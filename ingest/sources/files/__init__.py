@@ -31,7 +31,9 @@ __all__ = [
     "read_pages",
 ]
 
-BATCH = 50
+#: A page ends after so many rows, or after so much text: it is one transaction, and others wait for it.
+BATCH = 300
+BATCH_TEXT = 2 * 1024**2
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +69,16 @@ def read_pages(
     """Give the issues of the file in pages, going on behind the row of the checkpoint."""
     done = int((checkpoint or {}).get("row") or 0)
     batch: list[Row] = []
+    size = 0
     try:
         for row in read_issues(path, mapping):
-            if row.number > done:
-                batch.append(row)
-            if len(batch) == BATCH:
+            if row.number <= done:
+                continue
+            batch.append(row)
+            size += _size(row.told)
+            if len(batch) == BATCH or size > BATCH_TEXT:
                 yield _page(batch)
-                batch = []
+                batch, size = [], 0
     except SourceError:
         # What came before a damage is good.
         if batch:
@@ -81,6 +86,13 @@ def read_pages(
         raise
     if batch:
         yield _page(batch)
+
+
+def _size(told: IssueRecord | Rejected) -> int:
+    """Characters of text of a row."""
+    if isinstance(told, Rejected):
+        return 0
+    return len(told.body) + sum(len(comment.body) for comment in told.comments)
 
 
 def _page(batch: Sequence[Row]) -> Page:
