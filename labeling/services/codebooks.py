@@ -42,6 +42,12 @@ def codebook_data(codebook: Codebook) -> dict[str, Any]:
     }
 
 
+def current_data(study: Study) -> dict[str, Any]:
+    """The draft, else the newest version, else nothing: what a change starts from."""
+    newest = draft_or_current(study)
+    return codebook_data(newest) if newest is not None else {"dimensions": []}
+
+
 def _dimension_data(dimension: Dimension) -> dict[str, Any]:
     fields = (
         "key",

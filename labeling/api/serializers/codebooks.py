@@ -51,5 +51,9 @@ class SplitInput(OneCategoryInput):
     as_heading = Flag()
 
 
+class UploadInput(ActInput):
+    file = serializers.FileField(allow_empty_file=True, max_length=200)
+
+
 class FreezeInput(ActInput):
     note = serializers.CharField(required=False, allow_blank=True, max_length=2000)

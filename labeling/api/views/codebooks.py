@@ -4,11 +4,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from django.db.models import QuerySet
-from django.http import Http404
+from django.http import Http404, HttpResponse
 from django.urls import URLPattern, path
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -23,9 +23,14 @@ from labeling.api.serializers.codebooks import (
     OneCategoryInput,
     RenameInput,
     SplitInput,
+    UploadInput,
 )
 from labeling.codebook_acts import Done
+from labeling.codebook_diff import differences
+from labeling.codebook_files import FORMATS, LARGEST, read_file
+from labeling.codebook_responses import codebook_response
 from labeling.models import Codebook, Membership, Role, Study
+from labeling.selectors.codebook_changes import changed_data, version_changes, wanted_version
 from labeling.selectors.codebook_impact import impact_data
 from labeling.selectors.codebook_recode import RecodeList, recode_lists
 from labeling.services import codebook_acts, codebooks
@@ -36,22 +41,80 @@ class CodebookDetail(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """The newest version one may read, for leads the draft; ``?version=`` names one."""
         study, member = get_study_or_404(self.user, slug)
-        found = self._wanted(codebooks.readable_versions(study, member))
+        found = wanted_version(
+            codebooks.readable_versions(study, member), request.query_params.get("version")
+        )
         if found is None:
             raise Http404("There is no codebook yet, or none that is frozen.")
         return Response(codebooks.codebook_data(found))
-
-    def _wanted(self, versions: QuerySet[Codebook]) -> Codebook | None:
-        number = self.request.query_params.get("version")
-        if number is None:
-            return versions.order_by("-version").first()
-        return versions.filter(version=number).first() if number.isdigit() else None
 
     @extend_schema(request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT)
     def put(self, request: Request, slug: str) -> Response:
         study, lead = get_study_or_404(self.user, slug, role=Role.LEAD)
         body = request.data if isinstance(request.data, dict) else {}
         return Response(codebooks.codebook_data(codebooks.save_draft(study=study, data=body, by=lead)))
+
+
+class CodebookFile(ApiView):
+    """A version as a file; each format has its address."""
+
+    file_format = ""
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        # Who asks for text/csv shall have it; errors are problem+json all the same.
+        return super().perform_content_negotiation(request, force=True)
+
+    @extend_schema(
+        parameters=[OpenApiParameter("version", int, description="Default: the newest one may read.")],
+        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, slug: str) -> HttpResponse:
+        study, member = get_study_or_404(self.user, slug)
+        found = wanted_version(
+            codebooks.readable_versions(study, member), request.query_params.get("version")
+        )
+        if found is None:
+            raise Http404("There is no such version, or it is not frozen yet.")
+        return codebook_response(found, self.file_format)
+
+
+class CodebookUpload(ApiView):
+    parser_classes = (MultiPartParser,)
+
+    @extend_schema(request=UploadInput, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, slug: str) -> Response:
+        """Make a YAML, CSV or .qdc file the draft; ``lost`` says what is left out, ``changes`` what is new.
+
+        ``dry_run`` stores nothing.
+        """
+        study, lead = get_study_or_404(self.user, slug, role=Role.LEAD)
+        asked = self.read(UploadInput)
+        upload = asked["file"]
+        draft = codebooks.current_data(study)
+        data, lost = read_file(upload.name, upload.read(LARGEST + 1), draft)
+        told = {"lost": lost, "changes": [changed_data(each) for each in differences(draft, data)]}
+        if asked["dry_run"]:
+            return Response(told)
+        return Response(codebooks.codebook_data(codebooks.save_draft(study=study, data=data, by=lead)) | told)
+
+
+class CodebookDiff(ApiView):
+    @extend_schema(
+        parameters=[OpenApiParameter("from", int), OpenApiParameter("to", int)],
+        responses=OpenApiTypes.OBJECT,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """What is new in ``to`` (the newest one may read), compared with ``from`` (the one before it)."""
+        study, member = get_study_or_404(self.user, slug)
+        versions = codebooks.readable_versions(study, member)
+        later = wanted_version(versions, request.query_params.get("to"))
+        earlier = later and wanted_version(
+            versions.filter(version__lt=later.version), request.query_params.get("from")
+        )
+        if later is None or earlier is None:
+            raise Http404("There are no such two versions, or they are not frozen yet.")
+        changes = [changed_data(each) for each in version_changes(earlier, later)]
+        return Response({"from": earlier.version, "to": later.version, "changes": changes})
 
 
 class CodebookFreeze(ApiView):
@@ -173,6 +236,16 @@ def _version_data(codebook: Codebook) -> dict[str, object]:
 urlpatterns: list[URLPattern] = [
     path("studies/<slug:slug>/codebook/", CodebookDetail.as_view(), name="codebook-detail"),
     path("studies/<slug:slug>/codebook/freeze/", CodebookFreeze.as_view(), name="codebook-freeze"),
+    *(
+        path(
+            f"studies/<slug:slug>/codebook.{name}",
+            CodebookFile.as_view(file_format=name),
+            name=f"codebook-{name}",
+        )
+        for name in FORMATS
+    ),
+    path("studies/<slug:slug>/codebook/upload/", CodebookUpload.as_view(), name="codebook-upload"),
+    path("studies/<slug:slug>/codebook/diff/", CodebookDiff.as_view(), name="codebook-diff"),
     path("studies/<slug:slug>/codebook/rename/", CodebookRename.as_view(), name="codebook-rename"),
     path("studies/<slug:slug>/codebook/move/", CodebookMove.as_view(), name="codebook-move"),
     path("studies/<slug:slug>/codebook/merge/", CodebookMerge.as_view(), name="codebook-merge"),
