@@ -15,3 +15,4 @@ class LabelingConfig(AppConfig):
         from labeling.services import jobs
 
         jobs.register("job.check_agreement", "labeling.tasks.check_agreement")
+        jobs.register("job.breakdowns", "labeling.tasks.breakdowns")

@@ -68,23 +68,28 @@ def _agreement(facts: PaperFacts, rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _headline(facts: PaperFacts, row: Mapping[str, Any]) -> str:
     statistic = row["statistics"][row["headline"]]
-    text = f"{STATISTICS[row['headline']]} was {format_two(statistic['value'])}{_interval(statistic)}"
+    text = f"{STATISTICS[row['headline']]} was {_two(statistic['value'])}{_interval(statistic)}"
     text += f" for {_name(facts, row)}"
     if row["conditional"]:
         text += f" (where the question was asked of both, {row['n_both']} issues)"
     if row["kind"] == "multiple":
         macro = row["statistics"]["macro_label_kappa"]
         several = ", where an issue can have several labels"
-        mean = f" (mean κ per label {format_two(macro['value'])})" if macro["value"] is not None else ""
+        mean = f" (mean κ per label {_two(macro['value'])})" if macro["value"] is not None else ""
         text += several + mean
     return text
+
+
+def _two(value: float) -> str:
+    """Two decimals with a proper minus."""
+    return format_two(value).replace("-", "\N{MINUS SIGN}")
 
 
 def _interval(statistic: Mapping[str, Any]) -> str:
     if statistic["ci_low"] is None:
         return ""
     low, high = max(statistic["ci_low"], -1.0), min(statistic["ci_high"], 1.0)
-    return f" (95% CI {format_two(low)} to {format_two(high)})"
+    return f" (95% CI {_two(low)} to {_two(high)})"
 
 
 def _undefined(facts: PaperFacts, rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -94,7 +99,7 @@ def _undefined(facts: PaperFacts, rows: Sequence[Mapping[str, Any]]) -> list[str
         if _value(row) is not None or observed is None:
             continue
         ac1 = row["statistics"].get("gwet_ac1", {}).get("value")
-        beside = f", Gwet's AC1 {format_two(ac1)}" if ac1 is not None else ""
+        beside = f", Gwet's AC1 {_two(ac1)}" if ac1 is not None else ""
         sentences.append(
             f"For {_name(facts, row)} the coefficient is undefined because one single label occurred "
             f"({100 * observed:.2f}% agreement{beside})."
@@ -112,7 +117,7 @@ def _eligibility(row: Mapping[str, Any] | None) -> str:
     if row is None or row["observed"]["value"] is None:
         return ""
     kappa = row["statistics"]["cohen_kappa"]["value"] if "cohen_kappa" in row["statistics"] else None
-    beside = f", κ {format_two(kappa)}" if kappa is not None else ""
+    beside = f", κ {_two(kappa)}" if kappa is not None else ""
     share = 100 * row["observed"]["value"]
     return f"On whether an issue is excluded the coders agreed for {share:.2f}% of the issues{beside}."
 

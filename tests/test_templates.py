@@ -91,6 +91,20 @@ def test_a_share_is_printed_with_two_decimals_and_a_share_of_nothing_is_undefine
     assert components.percent_two(0, 0) == "undefined"
 
 
+def test_a_difference_has_its_sign_and_a_p_value_three_decimals():
+    assert [components.signed_two(each) for each in (0.104, -0.104, 0.001, -0.001)] == [
+        "+0.10",
+        "\N{MINUS SIGN}0.10",
+        "0.00",
+        "0.00",
+    ]
+    assert [components.p_value(each) for each in (0.0456, 0.0002, 1.0)] == [
+        "0.046",
+        "<\N{NO-BREAK SPACE}0.001",
+        "1.000",
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "letters"), [("Mira", "MI"), ("Ada Lovelace", "AL"), ("x", "X"), ("  ", "?")]
 )

@@ -22,12 +22,16 @@ class Caution:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the cautions of one dimension look at. ``uses`` are mean answers per coder, by category."""
+    """What the cautions of one dimension look at. ``uses`` are mean answers per coder, by category.
+
+    ``names`` is what the sentences call the categories.
+    """
 
     n: int
     coders: int
     observed: float | None
     uses: Mapping[str, float]
+    names: Mapping[str, str]
     constant: Sequence[str]
     statistics: Mapping[str, Statistic]
     undefined_share: float
@@ -55,7 +59,7 @@ def _one_category(seen: Seen) -> Caution | None:
     used = _used(seen)
     if len(used) != 1:
         return None
-    words = f"Only {next(iter(used))} was used, which leaves kappa, pi and alpha undefined."
+    words = f"Only {seen.names[next(iter(used))]} was used, which leaves kappa, pi and alpha undefined."
     return Caution("one_category", words)
 
 
@@ -78,8 +82,8 @@ def _paradox(seen: Seen) -> Caution | None:
     if seen.constant or seen.observed < 0.8 or kappa >= 0.6 or uses / total < 0.75:
         return None
     words = (
-        f"Agreement is high and kappa low because {category} is {100 * uses / total:.2f}% of all answers. "
-        "Report the agreement on each category, PABAK and AC1 beside kappa, not in its place."
+        f"Agreement is high and kappa low because {seen.names[category]} is {100 * uses / total:.2f}% of all "
+        "answers. Report the agreement on each category, PABAK and AC1 beside kappa, not in its place."
     )
     return Caution("prevalence_paradox", words)
 
@@ -111,7 +115,7 @@ def _small(seen: Seen) -> Caution | None:
 
 
 def _rare(seen: Seen) -> Caution | None:
-    rare = [category for category, uses in _used(seen).items() if uses < FEW_USES]
+    rare = [seen.names[category] for category, uses in _used(seen).items() if uses < FEW_USES]
     if not rare:
         return None
     names = ", ".join(rare)

@@ -24,8 +24,8 @@ class DimensionData:
     categories here, in theirs. ``values`` holds, by unit and coder, the answers that take part: an id or a
     state, for multiple choice a frozenset of ids (possibly empty) or of one state. ``parents`` maps a
     category to the id above it. ``left_out`` lists the units that do not take part, by reason. ``seed`` and
-    ``draws`` are those of the bootstrap. ``clusters`` says where a unit comes from, say its repository, and
-    ``goal`` what the headline is held against.
+    ``draws`` are those of the bootstrap. ``clusters`` says where a unit comes from, say its repository,
+    ``goal`` what the headline is held against, and ``names`` what sentences call a choice.
     """
 
     key: str
@@ -42,11 +42,18 @@ class DimensionData:
     draws: int = 10_000
     clusters: Mapping[str, str] = field(default_factory=dict)
     goal: float = GOAL
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def choices(self) -> tuple[str, ...]:
         """Everything a coder could choose: the declared categories, then the states."""
         return (*self.categories, *self.states)
+
+    def quoted(self, choice: str) -> str:
+        """Call a choice as sentences do."""
+        return (
+            f"\N{LEFT DOUBLE QUOTATION MARK}{self.names.get(choice, choice)}\N{RIGHT DOUBLE QUOTATION MARK}"
+        )
 
 
 def single_ratings(data: DimensionData) -> Ratings:

@@ -210,6 +210,7 @@ class Summary:
             coders=len(self.data.coders),
             observed=statistics[self.plan.observed].value,
             uses=dict(zip(self.data.choices, uses.tolist(), strict=True)),
+            names={choice: self.data.quoted(choice) for choice in self.data.choices},
             constant=self._constant_coders(),
             statistics=statistics,
             undefined_share=undefined if headline.ci_low is not None else 0.0,

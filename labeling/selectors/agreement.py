@@ -1,14 +1,23 @@
 """From frozen answers to what agreement is computed from. Refuses a round that is still open."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 from labeling.agreement.dimension import GOAL, DimensionData
-from labeling.models import AgreementReport, Annotation, Codebook, Dimension, Membership, Round, Study
+from labeling.models import (
+    AgreementReport,
+    Annotation,
+    Category,
+    Codebook,
+    Dimension,
+    Membership,
+    Round,
+    Study,
+)
 from labeling.selectors.frozen import FrozenRound, FrozenUnit, Handed, Said, frozen_round
 from labeling.selectors.mapping import dimensions_in, mapped_names
 
@@ -202,11 +211,12 @@ def _dimension_data(
             left_out[reason].append(rated.unit.ref)
         for coder, said in answers.items():
             values[rated.unit.ref, coder] = _value(dimension, said)
+    rows = list(dimension.categories.select_related("parent"))
     states = () if leave_out else tuple(_states(dimension, values.values()))
     return DimensionData(
         key=dimension.key,
         kind=Dimension.Kind(dimension.kind).value,  # type: ignore[arg-type]
-        categories=tuple(_categories(dimension, frozen, values.values(), states)),
+        categories=tuple(_categories(dimension, rows, values.values(), states)),
         states=states,
         coders=comparison.coders,
         units=_refs(comparison),
@@ -216,6 +226,7 @@ def _dimension_data(
         conditional=bool(dimension.asked_if),
         seed=_seed(frozen.coding_round),
         clusters=_repositories(comparison),
+        names=_spoken_names(rows),
         goal=GOAL if frozen.coding_round.goal is None else frozen.coding_round.goal,
     )
 
@@ -272,12 +283,11 @@ def _states(dimension: Dimension, values: Iterable[Value]) -> list[str]:
 
 
 def _categories(
-    dimension: Dimension, frozen: FrozenRound, values: Iterable[Value], states: Sequence[str]
+    dimension: Dimension, rows: Sequence[Category], values: Iterable[Value], states: Sequence[str]
 ) -> list[str]:
     """The declared categories in their order, then what was used beside them: proposed or older ones."""
     if dimension.kind == Dimension.Kind.TEXT:
         return []
-    rows = list(dimension.categories.all())
     headings = set() if dimension.parents_selectable else {each.parent_id for each in rows}
     declared = [each.code for each in rows if each.pk not in headings and not each.archived]
     return declared + sorted(_used(values) - set(declared) - set(states))
@@ -285,6 +295,16 @@ def _categories(
 
 def _refs(comparison: Comparison) -> tuple[str, ...]:
     return tuple(rated.unit.ref for rated in comparison.units)
+
+
+def _spoken_names(rows: Sequence[Category]) -> dict[str, str]:
+    """What sentences call the categories; names that occur twice are told apart by the one above."""
+    times = Counter(each.name for each in rows)
+    names = {
+        each.code: f"{each.parent.name}: {each.name}" if times[each.name] > 1 and each.parent else each.name
+        for each in rows
+    }
+    return names | {state: state.replace("_", " ") for state in COUNTED_STATES}
 
 
 def _repositories(comparison: Comparison) -> dict[str, str]:

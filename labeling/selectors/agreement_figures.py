@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from labeling.charts.categories import CategoryRow, category_rows
+from labeling.charts.claims import Claims, claims
+from labeling.charts.clusters import cluster_rows
+from labeling.charts.coefficients import coefficient_table
 from labeling.charts.confusion import ConfusedPair, Confusion, confused_pairs, confusion, differing
 from labeling.charts.dimensions import DimensionRow, dimension_row
 from labeling.charts.interval import Axis, Interval, axis
@@ -68,9 +71,9 @@ def agreement_figures(
     coding_round = report.round
     payload = readable_payload(report, pseudonyms=coding_round.anonymous)
     asked = round_dimensions(coding_round)
-    rows = _rows(payload)
+    rows = payload_rows(payload)
     sealed = sealed_units(member, coding_round)
-    tables = [dimension_row(each, _goal(coding_round, each["key"]), sealed) for each in rows]
+    tables = [dimension_row(each, goal_of(coding_round, each["key"]), sealed) for each in rows]
     names = {ELIGIBILITY: "Eligibility"} | {each.key: each.name for each in asked}
     return {
         "rows": tables,
@@ -87,20 +90,41 @@ def agreement_figures(
         "shape": _shape(tables),
         "draws": max((each["draws"] for each in rows), default=0),
         "seed": next((each["seed"] for each in rows), None),
+        "coefficients": [coefficient_table(each) for each in rows if each["statistics"]],
+        "clusters": [] if coding_round.kind in APART else cluster_rows(rows),
+        "claims": _claims(coding_round, payload),
+        "stopping": _stopped_at_goal(coding_round, tables),
         "closer_keys": _closer_keys(rows),
         "closer": _closer(rows, names, _category_names(asked), coding_round, dimension, pair),
         "sealed": len(sealed),
     }
 
 
-def _rows(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def payload_rows(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The rows of a report or of one of its groups: eligibility first, where there is one of it."""
     apart = [payload["eligibility"]] if payload["eligibility"] is not None else []
     return [*apart, *payload["dimensions"]]
 
 
-def _goal(coding_round: Round, key: str) -> float | None:
+def goal_of(coding_round: Round, key: str) -> float | None:
     """The goal is set for the dimensions of the codebook."""
     return None if key == ELIGIBILITY else coding_round.goal
+
+
+def _claims(coding_round: Round, payload: Mapping[str, Any]) -> Claims | None:
+    """What may be said of the goal; with several comparisons per dimension there is no one number to say."""
+    if coding_round.kind in APART or coding_round.after_unblinding:
+        return None
+    return claims(each for each in payload["dimensions"] if each["kind"] != "text")
+
+
+def _stopped_at_goal(coding_round: Round, rows: Iterable[DimensionRow]) -> bool:
+    """Whether a pilot may have ended because it reached its goal: chance helped choose such a value."""
+    if coding_round.kind != Round.Kind.PILOT or coding_round.goal is None:
+        return False
+    values = [row.headline.value for row in rows if row.key != ELIGIBILITY and row.has_numbers]
+    known = [value for value in values if value is not None]
+    return bool(known) and min(known) >= coding_round.goal
 
 
 def _marks(coding_round: Round) -> dict[str, DimensionMark]:
@@ -125,7 +149,9 @@ def _category_names(asked: Iterable[Dimension]) -> dict[str, dict[str, CategoryN
     for each in rows:
         group = each.parent.name if each.parent is not None else ""
         key = each.hotkey or each.name[:3]
-        names[keys[each.dimension_id]][each.code] = CategoryName(each.code, each.name, key, group)
+        names[keys[each.dimension_id]][each.code] = CategoryName(
+            each.code, each.name, key, group, each.definition
+        )
     return names | {ELIGIBILITY: REASONS}
 
 
@@ -151,6 +177,7 @@ def _closer(
     chosen = pair if 0 <= pair < len(compared) else 0
     payload, matrix = compared[chosen].payload, compared[chosen].matrix
     known = categories.get(key, {})
+    goal = goal_of(coding_round, key)
     matrices = payload["matrix"]
     two = payload["coders"] if len(payload["coders"]) == 2 else ["", ""]
     return Closer(
@@ -162,8 +189,8 @@ def _closer(
         pairs=confused_pairs(matrices, known),
         differing=differing(matrices),
         compared=sum(each["n"] for each in payload["pairs"]),
-        categories=category_rows(payload, known, _goal(coding_round, key)),
-        axis=axis(_goal(coding_round, key)),
+        categories=category_rows(payload, known, goal),
+        axis=axis(goal),
         coder_a=two[0],
         coder_b=two[1],
         n=payload["n_both"],

@@ -68,8 +68,9 @@ def report_of(
             defaults={"payload": payload},
         )
         if made and scope == Scope.WHOLE:
-            check = Job.Kind.CHECK_AGREEMENT
-            ring(Job.objects.create(kind=check, study=coding_round.study, round=coding_round))
+            _ring(Job.Kind.CHECK_AGREEMENT, coding_round)
+        if made and scope == Scope.WHOLE and kind == Kind.AS_CODED:
+            _ring(Job.Kind.BREAKDOWNS, coding_round)
         if made:
             record(
                 study=coding_round.study,
@@ -80,6 +81,16 @@ def report_of(
                 scope=scope,
             )
     return report
+
+
+def _ring(kind: Job.Kind, coding_round: Round) -> None:
+    ring(Job.objects.create(kind=kind, study=coding_round.study, round=coding_round))
+
+
+def store_breakdowns(coding_round: Round) -> None:
+    """Store the report by repository, stratum and level, so that pages and files have them at once."""
+    for scope in (Scope.REPOSITORY, Scope.STRATUM, Scope.LEVEL):
+        report_of(coding_round, scope=scope)
 
 
 def _later_version(coding_round: Round, version: int | None) -> Codebook | None:

@@ -48,6 +48,21 @@ def two_decimals(value: float | Decimal | None) -> str:
 
 
 @register.filter
+def signed_two(value: float | Decimal | None) -> str:
+    """Two decimals of a difference: what is above 0 has a plus."""
+    text = two_decimals(value)
+    return f"+{text}" if value is not None and text != "0.00" and value > 0 else text
+
+
+@register.filter
+def p_value(value: float | None) -> str:
+    """Three decimals, because two cannot tell .05 from .046; what is smaller is said to be."""
+    if value is None:
+        return "undefined"
+    return "<\N{NO-BREAK SPACE}0.001" if value < 0.001 else f"{value:.3f}"
+
+
+@register.filter
 def percent_two(count: int, total: int) -> str:
     """``count`` of ``total`` as a percentage; of nothing there is no share."""
     if not total:

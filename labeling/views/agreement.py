@@ -1,5 +1,6 @@
 """Agreement of closed rounds: the newest one, and one round with everything its numbers say."""
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,9 +11,20 @@ from django.urls import URLPattern, path, reverse
 
 from annotator.http import CoderRequest, render_page
 from labeling.access import get_round_or_404, get_study_or_404
+from labeling.charts.breakdown import DimensionGroups
 from labeling.models import UNIT, AgreementReport, Membership, Round, Study
 from labeling.selectors.agreement import ELIGIBILITY
 from labeling.selectors.agreement_figures import APART, agreement_figures, agreement_trend, listed_rounds
+from labeling.selectors.agreement_sections import (
+    VERSION,
+    breakdown_choices,
+    change_figures,
+    comparable_rounds,
+    grouped_figures,
+    later_version,
+    retest_gaps,
+    version_figures,
+)
 from labeling.selectors.reports import reaches_report
 from labeling.selectors.rounds import reachable_rounds
 from labeling.services.agreement import mark_read, report_of, sentence_for_paper
@@ -72,7 +84,33 @@ def _numbers(request: CoderRequest, coding_round: Round, member: Membership) -> 
         "paper": None if is_apart else sentence_for_paper(report),
         "trend": agreement_trend(coding_round, member),
         "cells_url": _cells_url(coding_round, closer.key) if closer is not None else "",
+        "gaps": retest_gaps(coding_round),
+        **_broken_down(request, coding_round, report),
+        **_compared(request, coding_round, member),
         "csv": CSV if CSV in file_names(member) else "",
+    }
+
+
+def _broken_down(request: CoderRequest, coding_round: Round, report: AgreementReport) -> dict[str, Any]:
+    choices = breakdown_choices(coding_round)
+    by = request.GET.get("by", "")
+    later = later_version(coding_round) if by == VERSION else None
+    groups: Sequence[DimensionGroups] = ()
+    if by in choices and later is not None:
+        groups = version_figures(report, report_of(coding_round, to_version=later.version), later)
+    elif by in choices:
+        groups = grouped_figures(report_of(coding_round, scope=by))
+    return {"breakdowns": choices, "by": by, "groups": groups}
+
+
+def _compared(request: CoderRequest, coding_round: Round, member: Membership) -> dict[str, Any]:
+    others = comparable_rounds(coding_round, member)
+    asked = request.GET.get("against", "")
+    other = next((each for each in others if str(each.number) == asked), None)
+    return {
+        "others": others,
+        "against": other,
+        "change": change_figures(coding_round, other) if other is not None else None,
     }
 
 

@@ -46,6 +46,7 @@ def _dimension_payloads(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _whole_rows(report: AgreementReport, row: Mapping[str, Any]) -> Iterator[AgreementRow]:
     yield from _statistic_rows(report, row, "whole")
+    yield from _claim_rows(report, row)
     for pair in row["pairs"]:
         for name, statistic in (("observed", pair["observed"]), (pair["statistic"], pair["kappa"])):
             coders = (pair["coder_a"], pair["coder_b"])
@@ -61,6 +62,27 @@ def _statistic_rows(report: AgreementReport, row: Mapping[str, Any], scope: str)
         yield _agreement_row(report, row, scope, coders, "observed_agreement", row["observed"])
     for name, statistic in sorted(row["statistics"].items()):
         yield _agreement_row(report, row, scope, coders, name, statistic)
+
+
+def _claim_rows(report: AgreementReport, row: Mapping[str, Any]) -> Iterator[AgreementRow]:
+    """The lower limit of the headline, and what repositories say; reports of older versions have neither."""
+    coders = tuple(row["coders"]) if len(row["coders"]) == 2 else ("", "")
+    claim, found = row.get("claim"), row.get("clusters")
+    if claim and claim["lower"] is not None:
+        lower = _bare(claim["lower"], "5 % quantile of the bootstrap over units")
+        yield _agreement_row(report, row, "whole", coders, f"{row['headline']}_lower_limit", lower)
+    if not found:
+        return
+    yield _agreement_row(report, row, "repositories", coders, row["headline"], found["headline"])
+    yield _agreement_row(report, row, "repositories", coders, "pooled_kappa", found["pooled"])
+    test = found["homogeneity"]
+    for name in ("chi_squared", "degrees", "p") if test else ():
+        number = _bare(test[name], "homogeneity of the kappas of repositories")
+        yield _agreement_row(report, row, "repositories", coders, f"homogeneity_{name}", number)
+
+
+def _bare(value: float, method: str) -> dict[str, Any]:
+    return {"value": value, "ci_low": None, "ci_high": None, "method": method, "undefined": None}
 
 
 def _agreement_row(

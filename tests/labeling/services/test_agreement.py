@@ -10,8 +10,10 @@ from labeling import agreement_check
 from labeling.errors import RoundStateError
 from labeling.models import AgreementReport, CategoryProposal, Event, Job, Membership, Round, Study
 from labeling.selectors.agreement import coding_pairs, readable_payload
+from labeling.selectors.agreement_sections import compared_rounds
 from labeling.services.agreement import mark_read, report_of, sentence_for_paper, store_agreement
 from labeling.services.reconciliation import Answer, propose_decision
+from labeling.tasks import breakdowns
 from tests.factories import assignment_of, lead_of, make_member, make_study, make_submission
 from tests.labeling.closing import close, coded_round, coder_called
 
@@ -306,3 +308,49 @@ def test_an_undefined_kappa_is_said_to_be_undefined():
         "For symptom the coefficient is undefined because one single label occurred (100.00% agreement"
         in text
     )
+
+
+# Breakdowns, stored by a worker
+
+
+def test_a_worker_stores_the_breakdowns_once_the_round_is_closed():
+    coding_round = close(coded_round(FOUR))
+    job = Job.objects.get(kind=Job.Kind.BREAKDOWNS, round=coding_round)
+    breakdowns(job.pk)
+    job.refresh_from_db()
+    assert job.state == Job.State.DONE
+    scopes = set(coding_round.agreement_reports.values_list("scope", flat=True))
+    assert scopes == {"whole", "repository", "stratum", "level"}
+    breakdowns(job.pk)
+    assert coding_round.agreement_reports.count() == 4
+
+
+def test_breakdowns_of_a_round_that_was_opened_again_are_left_alone():
+    coding_round = close(coded_round(FOUR), reconcile=False)
+    job = Job.objects.get(kind=Job.Kind.BREAKDOWNS, round=coding_round)
+    coding_round.agreement_reports.all().delete()
+    coding_round.move_to(Round.State.OPEN)
+    breakdowns(job.pk)
+    assert not coding_round.agreement_reports.exists()
+
+
+# What a closed round is compared by
+
+
+def test_units_are_clustered_by_repository_and_held_against_the_goal():
+    coding_round = close(coded_round(FOUR, goal=0.8))
+    eligibility, symptom = coding_pairs(coding_round)
+    unit = coding_round.round_units.first().unit
+    assert symptom.clusters[unit.ref] == unit.issue.repository
+    assert (symptom.goal, eligibility.goal) == (0.8, 0.7)
+    assert coding_pairs(close(coded_round(FOUR)))[1].goal == 0.7
+
+
+def test_two_rounds_on_the_same_units_are_resampled_together():
+    first = close(coded_round(FOUR))
+    units = [each.unit for each in first.round_units.order_by("pk")]
+    second = close(coded_round({"ada": FOUR["ada"], "ben": FOUR["ada"]}, study=first.study, units=units))
+    eligibility, symptom = compared_rounds(first, second)
+    assert eligibility.key == "eligibility"
+    assert (symptom.shared, symptom.n_first, symptom.n_second) == (4, 4, 4)
+    assert symptom.difference.value == pytest.approx(0.5)

@@ -1,15 +1,17 @@
 """The page of a round's agreement: who sees it when, and that it shows the stored numbers."""
 
 import re
+from datetime import timedelta
 from urllib.parse import quote
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from labeling.models import Category, Membership, Role, Round
-from labeling.services.agreement import mark_read, store_agreement
+from labeling.services.agreement import mark_read, report_of, store_agreement
 from tests.factories import (
     assignment_of,
     lead_of,
@@ -312,3 +314,138 @@ def test_the_number_of_queries_does_not_grow(client):
         counts.append(len(queries))
     assert counts[0] == counts[1]
     assert counts[0] <= 26
+
+
+# Parts that are asked for
+
+
+def section(page, name):
+    """The part of a page between the id of one of its cards and the end of that card."""
+    assert f'id="{name}"' in page, name
+    return page.split(f'id="{name}"')[1].split("</section>")[0]
+
+
+TWELVE = {"ada": ["crash", "hang"] * 6, "ben": ["crash", "hang"] * 5 + ["hang", "crash"]}
+
+
+def in_two_repositories(coding_round):
+    for place, unit in enumerate(coding_round.round_units.order_by("pk").select_related("unit__issue")):
+        issue = unit.unit.issue
+        issue.repository = f"o/r{place % 2}"
+        issue.save(update_fields=["repository"])
+    return coding_round
+
+
+def test_units_of_several_repositories_are_resampled_by_repository(client):
+    answers = {"ada": ["crash", "crash", "hang", "hang"] * 4, "ben": ["crash", "hang", "hang", "crash"] * 3}
+    answers["ben"] += ["crash", "crash", "hang", "hang"]
+    coding_round = _read(in_two_repositories(coded_round(answers)))
+    (symptom,) = store_agreement(coding_round).payload["dimensions"]
+    part = section(page_of(client, coding_round), "agreement-clusters")
+    assert f"{symptom['clusters']['headline']['ci_low']:.2f}".replace("-", DASH) in part
+    assert "with fewer than 10 repositories" in part
+
+
+def test_a_breakdown_by_repository_shows_the_numbers_of_each(client):
+    coding_round = _read(in_two_repositories(coded_round(TWELVE)))
+    part = section(page_of(client, coding_round, query="?by=repository"), "agreement-breakdown")
+    (first, second) = report_of(coding_round, scope="repository").payload["groups"]
+    assert [first["name"], second["name"]] == ["o/r0", "o/r1"]
+    for group in (first, second):
+        assert group["name"] in part
+        assert f"{group['dimensions'][0]['kappa']['value']:.2f}".replace("-", DASH) in part
+    assert "fewer than 10 units" in part
+
+
+def test_one_repository_offers_no_breakdown_by_it(client):
+    assert "by=repository" not in page_of(client, read_round(TWELVE))
+
+
+def test_a_later_codebook_stands_beside_what_was_coded(client):
+    coding_round = read_round(TWELVE)
+    assert "by=version" not in page_of(client, coding_round)
+    later = make_codebook(coding_round.study)
+    later.dimensions.exclude(key="symptom").delete()
+    part = section(page_of(client, coding_round, query="?by=version"), "agreement-breakdown")
+    assert "As coded, version 1" in part
+    assert f"Mapped to version {later.version}, post hoc" in part
+
+
+def test_two_rounds_are_compared_by_their_difference(client):
+    study = make_study()
+    first, second = read_round(study=study), read_round(TWELVE, study=study)
+    page = page_of(client, second, query=f"?against={first.number}")
+    part = section(page, "agreement-change")
+    before = store_agreement(first).payload["dimensions"][0]["kappa"]["value"]
+    after = store_agreement(second).payload["dimensions"][0]["kappa"]["value"]
+    assert f"+{after - before:.2f}" in part
+    assert "4 and 12, different units" in part
+    back = section(page_of(client, first, query=f"?against={second.number}"), "agreement-change")
+    assert f"+{after - before:.2f}" in back  # the later less the earlier, whichever page asks
+
+
+def test_a_round_nobody_has_looked_at_is_not_compared_with(client):
+    study = make_study()
+    shown, shut = read_round(study=study), close(coded_round(FOUR, study=study))
+    page = page_of(client, shown, query=f"?against={shut.number}")
+    assert "agreement-change" not in page
+
+
+def test_claims_about_the_goal_name_the_lower_limit(client):
+    coding_round = read_round(TWELVE, goal=0.6)
+    (symptom,) = store_agreement(coding_round).payload["dimensions"]
+    part = section(page_of(client, coding_round), "agreement-claims")
+    assert f"{symptom['claim']['lower']:.2f}" in part
+    assert "“All dimensions reach 0.60” is not supported" in part
+
+
+def test_a_pilot_that_reached_its_goal_is_marked_as_optimistic(client):
+    study = make_study()
+    reached = read_round(TWELVE, study=study, kind=Round.Kind.PILOT, goal=0.6)
+    missed = read_round(TWELVE, study=study, kind=Round.Kind.PILOT, goal=0.9)
+    main = read_round(TWELVE, study=study, goal=0.6)
+    assert "Stopping value, optimistic" in page_of(client, reached)
+    assert "Stopping value, optimistic" not in page_of(client, missed)
+    assert "Stopping value, optimistic" not in page_of(client, main)
+
+
+def test_a_retest_says_how_many_days_lie_between(client):
+    study = make_study()
+    first = read_round(study=study)
+    ada = coder_called(study, "ada")
+    units = [each.unit for each in first.round_units.order_by("pk")]
+    retest = make_round(study, coders=[ada], units=units, kind=Round.Kind.RETEST, based_on=first)
+    for place, answer in enumerate(("crash", "hang", "hang", "hang")):
+        later = timezone.now() + timedelta(days=20, hours=1)
+        make_submission(assignment_of(retest, ada, place), {"symptom": answer}, at=later)
+    page = page_of(client, _read(retest))
+    part = section(page, "agreement-gaps")
+    assert "median 20" in part
+    assert "4 units" in part
+    assert "agreement-change" not in page
+
+
+def test_all_coefficients_are_listed_with_their_names(client):
+    part = section(page_of(client, read_round(TWELVE)), "agreement-coefficients")
+    for name in (
+        "PABAK",
+        "Scott&#x27;s π",
+        "Largest κ the coders&#x27; rates allow",
+        "Cohen&#x27;s κ, analytic interval",
+    ):
+        assert name in part
+    assert "_" not in re.sub(r"<[^>]+>", "", part)
+
+
+def test_two_categories_that_were_confused_show_their_definitions(client):
+    coding_round = coded_round(FOUR)
+    Category.objects.filter(code="crash").update(definition="It ends by itself.")
+    page = page_of(client, _read(coding_round))
+    part = page.split('id="pairs-title"')[1].split("</section>")[0]
+    assert "Definitions side by side" in part
+    assert "It ends by itself." in part
+
+
+def test_warnings_call_categories_by_their_names(client):
+    answers = {"ada": ["crash"] * 19 + ["hang"], "ben": ["crash"] * 18 + ["hang", "crash"]}
+    assert "because “Crash” is 95.00% of all answers" in page_of(client, read_round(answers))
