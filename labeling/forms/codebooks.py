@@ -222,6 +222,12 @@ class TemplateForm(forms.Form):
         ]
 
 
+class UploadForm(forms.Form):
+    file = forms.FileField(
+        allow_empty_file=True, max_length=200, help_text="YAML, CSV or REFI-QDA (.qdc), up to 2 MB."
+    )
+
+
 class FreezeForm(forms.Form):
     note = forms.CharField(
         required=False,
