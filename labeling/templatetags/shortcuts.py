@@ -27,13 +27,24 @@ GROUPS: tuple[tuple[str, tuple[Shortcut, ...]], ...] = (
         "Code",
         (
             Shortcut("dimension", "Open dimension 1 to 9", "1 9", own=False),
-            Shortcut("category", "Choose or clear a category", "a z", own=False),
+            Shortcut("category", "Choose or clear a category; quote selected text", "a z", own=False),
             Shortcut("none_of_these", "None of these categories", "0"),
             Shortcut("unclear", "Unclear", "Shift+U"),
             Shortcut("not_applicable", "Not applicable", "Shift+A"),
             Shortcut("filter", "Filter categories", "/"),
             Shortcut("propose", "Propose a category", "Shift+P"),
             Shortcut("codebook", "Read the codebook", "Shift+C"),
+            Shortcut("find_own", "Where did I use this category?", "Shift+F"),
+        ),
+    ),
+    (
+        "Quote",
+        (
+            Shortcut("quote_open", "Add selected text to the open dimension, no category", "Shift+W"),
+            Shortcut("pick", "Pick a line without mouse; arrows move, Shift+arrows add", "Shift+Q"),
+            Shortcut("show_quotes", "Show or hide quotes", "Shift+E"),
+            Shortcut("next_quote", "Next quote", "Shift+J"),
+            Shortcut("previous_quote", "Previous quote", "Shift+K"),
         ),
     ),
     (
@@ -47,6 +58,7 @@ GROUPS: tuple[tuple[str, tuple[Shortcut, ...]], ...] = (
             Shortcut("confidence_high", "Confidence high", "Shift+H"),
             Shortcut("memo", "Memo", "Shift+N"),
             Shortcut("undo", "Undo", "Control+Z"),
+            Shortcut("redo", "Redo", "Control+Y"),
         ),
     ),
     (

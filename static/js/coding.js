@@ -1,115 +1,60 @@
-// The coding page: what the coder does in the form is saved as it happens. Without script the form is sent as a whole.
+// The coding page: one unit after the other, and steps that can be undone in all of them.
+// Without script every form of the page is sent as a whole.
 
-import { Answers } from "./coding/answers.js";
-import { settleConflicts } from "./coding/conflicts.js";
-import { Drafts } from "./coding/drafts.js";
-import { enableFilter } from "./coding/filter.js";
-import { followParts } from "./coding/parts.js";
-import { enableProposals } from "./coding/proposals.js";
+import { Units } from "./coding/units.js";
+import { Workspace } from "./coding/workspace.js";
 
 const UNDO_STEPS = 100;
 
-const form = document.getElementById("codes");
-const answers = new Answers(form);
-const drafts = new Drafts({
-  url: form.dataset.saveUrl,
-  owner: form.dataset.owner,
-  unit: form.dataset.unit,
-  token: form.elements.csrfmiddlewaretoken.value,
-  version: Number(form.elements.version.value),
-  settle: (conflicts) => settleConflicts(conflicts, answers),
-});
+const undo = document.getElementById("undo");
+const redo = document.getElementById("redo");
+const done = [];
+const undone = [];
+let workspace = null;
 
-// Saving -----------------------------------------------------------------------------------------
+const units = new Units(enter);
+enter();
 
-const saveState = document.getElementById("save-state");
+function enter() {
+  workspace?.leave();
+  const keep = (values) => remember({ url: units.url, values });
+  workspace = new Workspace({ remember: keep, handedIn, isNext: workspace !== null });
+}
 
-drafts.addEventListener("status", ({ detail }) => {
-  saveState.querySelector("[data-save-text]").textContent = detail.text;
-  saveState.classList.toggle("save-state--busy", detail.state === "saving");
-  saveState.classList.toggle("save-state--failed", detail.state === "failed");
-  if (detail.state === "failed") document.dispatchEvent(new CustomEvent("announce", { detail: detail.text }));
-});
-
-drafts.addEventListener("state", ({ detail }) => {
-  answers.write(detail.values);
-  known = answers.read();
-});
+// In a round with stages the unit stays on the page, with its next stage.
+async function handedIn({ status }) {
+  if (status === "draft") return location.reload();
+  const isNew = status === "submitted" && !workspace.isSubmitted;
+  await units.next();
+  // What comes next was fetched before this unit was handed in.
+  if (isNew) document.getElementById("progress").value += 1;
+}
 
 // Undo -------------------------------------------------------------------------------------------
 
-const undo = document.getElementById("undo");
-const history = [];
-let known = answers.read();
-let lastTyped = null;
-
-form.addEventListener("input", (event) => {
-  if (event.target.id === "filter") return;
-  answers.keepExclusive(event.target);
-  const isTyping = event.target.tagName === "TEXTAREA";
-  if (!isTyping || lastTyped !== event.target) remember(known);
-  lastTyped = isTyping ? event.target : null;
-  save(isTyping);
-});
-form.addEventListener("focusout", () => (lastTyped = null));
-
-undo.hidden = false;
-undo.disabled = true;
-undo.addEventListener("click", () => {
-  answers.write(history.pop());
-  undo.disabled = history.length === 0;
-  save();
-});
-
-function remember(values) {
-  history.push(values);
-  if (history.length > UNDO_STEPS) history.shift();
-  undo.disabled = false;
+function remember(step) {
+  done.push(step);
+  if (done.length > UNDO_STEPS) done.shift();
+  undone.length = 0;
+  showSteps();
 }
 
-function save(isTyping = false) {
-  const values = answers.read();
-  for (const [field, value] of Object.entries(values)) {
-    if (!answers.same(value, known[field])) drafts.change(field, value, isTyping);
-  }
-  known = values;
-  answers.refresh();
+async function step(from, to) {
+  const { url, values } = from.pop();
+  if (url !== units.url) await units.visit(url);
+  to.push({ url, values: workspace.known });
+  workspace.restore(values);
+  showSteps();
 }
 
-// Handing in -------------------------------------------------------------------------------------
-
-for (const sent of [form, document.getElementById("exclude")]) {
-  sent.addEventListener("submit", async (event) => {
-    if (sent.dataset.saved) return;
-    event.preventDefault();
-    if (sent.dataset.busy) return;
-    sent.dataset.busy = "yes";
-    const isSaved = await drafts.flush();
-    delete sent.dataset.busy;
-    if (!isSaved) return;
-    for (const field of document.querySelectorAll("input[name=version]")) field.value = drafts.version;
-    sent.dataset.saved = "yes";
-    sent.requestSubmit(event.submitter);
-  });
+function showSteps() {
+  undo.disabled = done.length === 0;
+  redo.disabled = undone.length === 0;
 }
-window.addEventListener("pageshow", () => {
-  for (const sent of document.querySelectorAll("form[data-saved]")) delete sent.dataset.saved;
-});
-window.addEventListener("pagehide", () => drafts.flush());
 
-// A reason that was looked at and cancelled must not be sent later.
-document.getElementById("exclude").addEventListener("toggle", (event) => {
-  if (event.newState === "closed") event.target.reset();
-});
+undo.addEventListener("click", () => step(done, undone));
+redo.addEventListener("click", () => step(undone, done));
+for (const button of [undo, redo]) button.hidden = false;
+showSteps();
 
-// Start ------------------------------------------------------------------------------------------
-
-const unsent = drafts.restore();
-if (unsent) answers.write(unsent);
-known = answers.read();
-answers.refresh();
-answers.openNext();
-enableFilter(form);
-enableProposals({ answers, drafts });
-followParts(document.querySelector(".section-nav"));
-drafts.replayOthers();
+window.addEventListener("pagehide", () => workspace.drafts.flush());

@@ -1,6 +1,6 @@
 // Single keys. A control names its keys in data-keys, as in aria-keyshortcuts ("Shift+S", "?", "Enter"; alternatives
 // after a space); letters without "+" are typed one after another ("xa"). The page is the map: a key acts on the first
-// visible control that names it. Never while typing in a field; the switch in the overview turns single keys off.
+// visible control that names it, unless somebody prevents the event "key" that the control gets first. Never while typing in a field; the switch in the overview turns single keys off.
 
 const SETTING = "intercoder.single-keys";
 const PREFIX_TIMEOUT = 1500;
@@ -21,6 +21,8 @@ document.addEventListener("keydown", (event) => {
   const control = controlFor(combination);
   if (!control) return;
   event.preventDefault();
+  // A key that is held down hands in one unit and not all that follow.
+  if (event.repeat && (combination === "Enter" || combination === "Control+Enter")) return;
   if (control !== "prefix") use(control);
 });
 
@@ -88,6 +90,7 @@ function forgetPrefix() {
 }
 
 function use(control) {
+  if (!control.dispatchEvent(new CustomEvent("key", { bubbles: true, cancelable: true }))) return;
   if (control.tagName === "SUMMARY") return openDetails(control.parentElement);
   if (isTyping(control)) {
     control.focus();

@@ -118,6 +118,10 @@ def issue(**said: Any) -> dict[str, Any]:
     } | said
 
 
+def stored_state() -> dict[str, Any]:
+    return {"version": 1, "annotations": {}, "memo": "", "confidence": None, "evidence": [], "status": "todo"}
+
+
 def rendered(
     *, issue_said: dict[str, Any] | None = None, state: dict[str, Any] | None = None, **form: Any
 ) -> str:
@@ -138,9 +142,11 @@ def rendered(
         ),
         "issue": issue(**(issue_said or {})),
         "form": nothing | {"reasons": ["not a bug", "duplicate"]} | form,
-        "state": state or {"version": 1, "annotations": {}, "memo": "", "confidence": None},
+        "state": state or stored_state(),
         "save_url": SAVE_PATH,
         "progress": {"position": 2, "total": 9, "submitted": 1},
+        "unit_url": "/unit",
+        "queue_url": "/queue",
         "previous_url": "/previous",
         "next_url": "/next",
     }
@@ -206,7 +212,7 @@ class FakeServer:
     """Answers for the page, its static files and the draft; keeps what was sent."""
 
     def __init__(self) -> None:
-        self.state: dict[str, Any] = {"version": 1, "annotations": {}, "memo": "", "confidence": None}
+        self.state = stored_state()
         self.patches: list[dict[str, Any]] = []
         self.posts: list[dict[str, list[str]]] = []
         self.refuse_with: tuple[int, dict[str, Any]] | None = None
@@ -228,7 +234,11 @@ class FakeServer:
             fields = parse_qs(request.post_data or "")
             assert fields.pop("csrfmiddlewaretoken")
             self.posts.append(fields)
-            route.fulfill(body="<title>Next unit</title>", content_type="text/html")
+            route.fulfill(body="<title>What is wrong</title>", content_type="text/html")
+        elif "?ahead" in request.url:
+            route.fulfill(status=204)
+        elif path == "/queue":
+            route.fulfill(body="<title>All done</title>", content_type="text/html")
         else:
             route.fulfill(body=rendered(state=self.state), content_type="text/html")
 
@@ -258,8 +268,9 @@ class FakeServer:
             route.fulfill(status=201, body=json.dumps(made), content_type="application/json")
 
     def keep(self, sent: dict[str, Any]) -> None:
+        self.state["status"] = sent.get("status", "draft")
         self.state["annotations"] |= sent.get("annotations", {})
-        self.state |= {field: sent[field] for field in ("memo", "confidence") if field in sent}
+        self.state |= {field: sent[field] for field in ("memo", "confidence", "evidence") if field in sent}
         self.state["version"] += 1
 
 
@@ -339,7 +350,7 @@ def test_keys_do_nothing_while_somebody_types(coding, server):
     coding.keyboard.press("Shift+N")
     coding.keyboard.type("m2?")
     expect_saved(coding)
-    assert server.state == {"version": 2, "annotations": {}, "memo": "m2?", "confidence": None}
+    assert server.state == stored_state() | {"version": 2, "memo": "m2?", "status": "draft"}
 
 
 @pytest.mark.browser
@@ -349,8 +360,8 @@ def test_single_keys_can_be_switched_off(coding, server):
     coding.keyboard.press("Escape")
     coding.keyboard.press("m")
     coding.keyboard.press("Control+Enter")
-    expect(coding).to_have_title("Next unit")
-    assert server.patches == []
+    expect(coding).to_have_title("All done")
+    assert server.patches == [{"version": 1, "exclude": None, "status": "submitted"}]
 
 
 @pytest.mark.browser
@@ -406,12 +417,26 @@ def test_a_refused_save_is_tried_again(coding, server):
 
 
 @pytest.mark.browser
-def test_nothing_is_submitted_before_it_is_saved(coding, server):
+def test_what_could_not_be_handed_in_is_handed_in_when_the_server_is_back(coding, server):
     server.is_reachable = False
     coding.keyboard.press("m")
     coding.keyboard.press("Enter")
-    expect(coding.locator("#save-state")).to_contain_text("Not saved")
-    assert server.posts == []
+    expect(coding.locator("#save-state")).to_contain_text("Not handed in: no connection, retrying")
+    server.is_reachable = True
+    expect(coding).to_have_title("All done", timeout=15_000)
+    assert server.state["annotations"]["symptom"] == CODED_MEMORY
+    assert server.patches[-1]["status"] == "submitted"
+
+
+@pytest.mark.browser
+def test_who_answers_on_while_handing_in_fails_has_not_handed_in(coding, server):
+    server.is_reachable = False
+    coding.keyboard.press("Enter")
+    expect(coding.locator("#save-state")).to_contain_text("Not handed in")
+    coding.keyboard.press("m")
+    server.is_reachable = True
+    expect_saved(coding)
+    assert server.patches == [{"version": 1, "annotations": {"symptom": CODED_MEMORY}, "exclude": None}]
 
 
 @pytest.mark.browser
@@ -444,11 +469,30 @@ def test_one_own_version_of_a_conflict_is_sent_on_top_of_the_newer_one(coding, s
 
 
 @pytest.mark.browser
-def test_enter_submits_the_saved_answer_with_its_version(coding, server):
+def test_enter_hands_in_what_is_not_saved_yet_in_one_request(coding, server):
     coding.keyboard.press("m")
     coding.keyboard.press("Enter")
-    expect(coding).to_have_title("Next unit")
-    assert server.posts == [{"version": ["2"], "d-symptom": ["memory"], "action": ["submit"]}]
+    expect(coding).to_have_title("All done")
+    [sent] = server.patches
+    assert sent == {
+        "version": 1,
+        "annotations": {"symptom": CODED_MEMORY},
+        "exclude": None,
+        "status": "submitted",
+    }
+
+
+@pytest.mark.browser
+def test_what_the_server_refuses_is_sent_as_a_form_whose_page_says_why(coding, server):
+    coding.keyboard.press("m")
+    expect_saved(coding)
+    server.refuse_with = (
+        422,
+        {"detail": "Something is missing.", "errors": {"annotations.fix": ["Choose."]}},
+    )
+    coding.keyboard.press("Enter")
+    expect(coding).to_have_title("What is wrong")
+    assert server.posts == [{"version": ["1"], "d-symptom": ["memory"], "action": ["submit"]}]
 
 
 @pytest.mark.browser
@@ -461,8 +505,9 @@ def test_excluding_takes_a_reason_by_its_digit_and_cancelling_forgets_it(coding,
     coding.keyboard.press("Shift+X")
     coding.keyboard.press("1")
     coding.keyboard.press("Enter")
-    expect(coding).to_have_title("Next unit")
-    assert server.posts == [{"version": ["1"], "exclude_reason": ["not a bug"], "action": ["exclude"]}]
+    expect(coding).to_have_title("All done")
+    exclude = {"reason": "not a bug", "note": ""}
+    assert server.patches == [{"version": 1, "exclude": exclude, "status": "submitted"}]
 
 
 @pytest.mark.browser

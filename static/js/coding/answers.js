@@ -1,11 +1,14 @@
-// The form as values, one for each field of a draft: "annotations.<dimension>", "memo", "confidence".
+// The form as values, one for each field of a draft: "annotations.<dimension>", "memo", "confidence", "evidence".
 // The answer in a dimension is null (none yet) or { categories, state, text }.
+
+import { counted, same as sameQuotes } from "./evidence.js";
 
 const STATE = "state:";
 
 export class Answers {
-  constructor(form) {
+  constructor(form, evidence) {
     this.form = form;
+    this.evidence = evidence;
     this.dimensions = [...form.querySelectorAll("[data-dimension]")];
   }
 
@@ -13,6 +16,7 @@ export class Answers {
     const values = {
       memo: this.form.elements.memo.value,
       confidence: this.form.querySelector("[name=confidence]:checked")?.value ?? null,
+      evidence: this.evidence.read(),
     };
     for (const dimension of this.dimensions) {
       values[`annotations.${dimension.dataset.dimension}`] = readDimension(dimension);
@@ -22,10 +26,13 @@ export class Answers {
 
   write(values) {
     for (const [field, value] of Object.entries(values)) {
+      if (field === "evidence") continue;
       if (field === "memo") this.form.elements.memo.value = value ?? "";
       else if (field === "confidence") check(this.form.querySelectorAll("[name=confidence]"), [value]);
       else this.#writeDimension(field, value);
     }
+    // Quotes are drawn beside the answers, so they come last.
+    if (values.evidence) this.evidence.write(values.evidence);
     this.refresh();
   }
 
@@ -38,7 +45,23 @@ export class Answers {
   }
 
   same(one, other) {
+    if (Array.isArray(one) && Array.isArray(other)) return sameQuotes(one, other);
     return canonical(one) === canonical(other);
+  }
+
+  // A quote speaks for a category: it is chosen, if it is not yet.
+  choose(dimension, category) {
+    const fieldset = this.dimensions.find((each) => each.dataset.dimension === dimension);
+    const input = inputsOf(fieldset).find((each) => each.value === category);
+    input.checked = true;
+    this.keepExclusive(input);
+    this.followByEvidence(input);
+  }
+
+  followByEvidence(input) {
+    const dimension = input.closest("[data-dimension]");
+    if (!dimension || !input.closest(".code-row")) return;
+    this.evidence.follow(dimension.dataset.dimension, readDimension(dimension)?.categories ?? []);
   }
 
   // "Unclear" stands alone: choosing it takes back the categories, and the other way round.
@@ -85,6 +108,7 @@ export class Answers {
   }
 
   describe(field, value) {
+    if (field === "evidence") return value.map(({ quote }) => `“${quote}”`).join(", ") || counted(0);
     if (!field.startsWith("annotations.")) return value || "nothing";
     const dimension = this.dimensions.find((each) => `annotations.${each.dataset.dimension}` === field);
     return describe(dimension, value) || "no answer";

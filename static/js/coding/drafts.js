@@ -9,18 +9,20 @@ const LAST_RETRY = 30000;
 const KEEPALIVE_LIMIT = 60000;
 
 export class Drafts extends EventTarget {
-  constructor({ url, owner, unit, token, version, settle }) {
+  constructor({ url, owner, unit, token, version, settle, signal }) {
     super();
     Object.assign(this, { url, owner, unit, token, version, settle });
     this.pending = {};
+    this.status = null;
     this.timer = 0;
     this.wait = FIRST_RETRY;
     this.sending = null;
-    window.addEventListener("online", () => this.#send());
+    window.addEventListener("online", () => this.#send(), { signal });
   }
 
   change(field, value, isTyping) {
     this.pending[field] = value;
+    this.status = null; // who goes on answering has not handed in yet
     this.#store();
     this.#status("saving", "Saving…");
     this.#schedule(isTyping ? TYPED : CLICKED);
@@ -33,6 +35,24 @@ export class Drafts extends EventTarget {
       if (!(await this.#send())) return false;
     }
     return true;
+  }
+
+  // Send what is left together with what is to become of the unit, until "handed-in" or "refused" says how it ended.
+  async handIn(status, changes) {
+    Object.assign(this.pending, changes);
+    this.#store();
+    if (this.status && this.sending) return;
+    this.status = status;
+    this.#status("saving", "Saving…");
+    await this.sending;
+    this.#send();
+  }
+
+  // Somebody signed in again: the new session has a new token.
+  goOn(token) {
+    this.token = token;
+    this.#status("saving", "Saving…");
+    this.#send();
   }
 
   // What an earlier visit could not send, to be shown and sent again.
@@ -74,24 +94,25 @@ export class Drafts extends EventTarget {
   async #sendPending() {
     clearTimeout(this.timer);
     const sent = { ...this.pending };
-    if (Object.keys(sent).length === 0) return true;
+    const { status } = this;
+    if (Object.keys(sent).length === 0 && !status) return true;
     let response;
     try {
-      response = await this.#patch(this.url, this.version, sent);
+      response = await this.#patch(this.url, this.version, sent, status);
     } catch {
-      return this.#retry("Not saved: no connection, retrying");
+      return this.#retry("no connection, retrying");
     }
-    if (response.ok) return this.#accept(await response.json(), sent);
+    if (response.ok) return this.#accept(await response.json(), sent, status);
     return this.#refused(response, sent);
   }
 
-  #patch(url, version, changes) {
-    const body = JSON.stringify({ version, ...asBody(changes) });
+  #patch(url, version, changes, status) {
+    const body = JSON.stringify({ version, ...asBody(changes), ...(status && { status }) });
     const headers = { "Content-Type": "application/json", "X-CSRFToken": this.token };
     return fetch(url, { method: "PATCH", headers, body, keepalive: body.length < KEEPALIVE_LIMIT });
   }
 
-  #accept(state, sent) {
+  #accept(state, sent, status) {
     this.version = state.version;
     this.wait = FIRST_RETRY;
     for (const [field, value] of Object.entries(sent)) {
@@ -101,6 +122,10 @@ export class Drafts extends EventTarget {
     this.#adopt(state);
     if (Object.keys(this.pending).length) this.#schedule(CLICKED);
     else this.#sayWhen(new Date());
+    if (status && this.status === status) {
+      this.status = null;
+      this.dispatchEvent(new CustomEvent("handed-in", { detail: state }));
+    }
     return true;
   }
 
@@ -114,14 +139,20 @@ export class Drafts extends EventTarget {
   async #refused(response, sent) {
     if (response.status >= 500 || response.status === 429) {
       return this.#retry(
-        "Not saved: the server does not answer, retrying",
+        "the server does not answer, retrying",
         Number(response.headers.get("Retry-After")) * 1000,
       );
     }
     const problem = await response.json().catch(() => ({}));
     if (response.status === 409 && problem.conflicts) return this.#conflict(problem.conflicts);
     if (response.status === 401 || response.status === 403) {
-      this.#status("failed", "Not saved: sign in again, then reload this page");
+      this.#status("failed", `${this.#not()}: you are signed out`);
+      this.dispatchEvent(new Event("signed-out"));
+      return false;
+    }
+    if (this.status) {
+      this.status = null;
+      this.dispatchEvent(new Event("refused"));
       return false;
     }
     if (response.status === 404 || response.status === 409) this.#forget(sent);
@@ -135,20 +166,24 @@ export class Drafts extends EventTarget {
       (response) => response.json(),
       () => null,
     );
-    if (!state) return this.#retry("Not saved: no connection, retrying");
+    if (!state) return this.#retry("no connection, retrying");
     for (const [field, choice] of Object.entries(choices)) {
       if (choice === "theirs") delete this.pending[field];
     }
     this.version = state.version;
     this.#store();
     this.#adopt(state);
-    if (Object.keys(this.pending).length) return this.#sendPending();
+    if (Object.keys(this.pending).length || this.status) return this.#sendPending();
     this.#sayWhen(new Date());
     return true;
   }
 
-  #retry(text, after = 0) {
-    this.#status("failed", text);
+  #not() {
+    return this.status ? "Not handed in" : "Not saved";
+  }
+
+  #retry(why, after = 0) {
+    this.#status("failed", `${this.#not()}: ${why}`);
     this.#schedule(after || this.wait);
     this.wait = Math.min(this.wait * 2, LAST_RETRY);
     return false;
@@ -194,7 +229,11 @@ function asBody(changes) {
 }
 
 function asValues(state) {
-  const values = { memo: state.memo ?? "", confidence: state.confidence ?? null };
+  const values = {
+    memo: state.memo ?? "",
+    confidence: state.confidence || null,
+    evidence: state.evidence ?? [],
+  };
   for (const fieldset of document.querySelectorAll("#codes [data-dimension]")) {
     const key = fieldset.dataset.dimension;
     values[`annotations.${key}`] = state.annotations[key] ?? null;

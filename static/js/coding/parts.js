@@ -2,7 +2,7 @@
 
 const SETTLED = 300;
 
-export function followParts(nav) {
+export function followParts(nav, signal) {
   const links = [...nav.querySelectorAll("a[href^='#']")];
   const parts = links.map((link) => document.querySelector(link.hash));
   let chosenAt = 0;
@@ -30,6 +30,7 @@ export function followParts(nav) {
   });
   window.addEventListener("scroll", () => performance.now() - chosenAt > SETTLED && mark(onScreen()), {
     passive: true,
+    signal,
   });
   mark(onScreen());
 }

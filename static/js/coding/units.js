@@ -1,0 +1,65 @@
+// From unit to unit without loading the page anew. What comes next is fetched while the coder reads, so that it is there
+// when the unit before is handed in.
+
+const FRESH = 60_000;
+const PART = { headers: { "HX-Request": "true" } };
+
+export class Units {
+  // enter(): make the page's scripts take hold of the unit that was put in.
+  constructor(enter) {
+    this.enter = enter;
+    this.url = location.pathname + location.search;
+    this.#lookAhead();
+    window.addEventListener("popstate", () => {
+      if (location.pathname + location.search !== this.url) location.reload();
+    });
+  }
+
+  async next() {
+    if (performance.now() - this.lookedAt > FRESH) this.#lookAhead();
+    const found = await this.ahead;
+    if (found?.html) this.#show(found.html);
+    else location.assign(found?.isLast ? this.#main().dataset.queueUrl : this.#main().dataset.homeUrl);
+  }
+
+  async visit(url) {
+    const response = await fetch(url, PART);
+    if (!response.ok || response.redirected) return location.assign(url);
+    this.#show(await response.text());
+  }
+
+  // By asking for what comes after it, the server also learns that this unit is on the screen.
+  #lookAhead() {
+    const address = new URL(this.url, location.origin);
+    address.searchParams.delete("images");
+    address.searchParams.set("ahead", "");
+    this.lookedAt = performance.now();
+    this.ahead = fetch(address, PART).then(
+      async (response) => {
+        if (response.status === 204) return { isLast: true };
+        return response.ok && !response.redirected ? { html: await response.text() } : null;
+      },
+      () => null,
+    );
+  }
+
+  #show(html) {
+    const page = new DOMParser().parseFromString(html, "text/html");
+    document.title = page.title;
+    document.querySelector(".unit-nav").replaceWith(page.querySelector(".unit-nav"));
+    this.#main().replaceWith(page.getElementById("coding"));
+    this.url = this.#main().dataset.url;
+    history.pushState(null, "", this.url);
+    window.scrollTo(0, 0);
+    // The scripts of the frame take care of every part that htmx puts in; so they do of this one.
+    this.#main().dispatchEvent(new CustomEvent("htmx:afterSettle", { bubbles: true }));
+    this.enter();
+    document.getElementById("issue").focus({ preventScroll: true });
+    document.dispatchEvent(new CustomEvent("announce", { detail: document.title }));
+    this.#lookAhead();
+  }
+
+  #main() {
+    return document.getElementById("coding");
+  }
+}
