@@ -1,16 +1,23 @@
 """What a coder reads: their queue, what comes next, how far they are, and the issue in front of them."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import median
+
 from django.db.models import Case, Count, Exists, IntegerField, OuterRef, Q, QuerySet, Value, When
 
-from labeling.models import Annotation, Assignment, Membership, Round, Submission
+from labeling.models import Annotation, AnnotationCategory, Assignment, Membership, Round, Submission
 from labeling.selectors.issues import hidden_fields, issue_view, shown_ref, shown_refs
 
 __all__ = [
     "hidden_fields",
     "issue_view",
+    "narrowing",
     "neighbours",
     "next_assignment",
+    "next_in_queue",
     "own_annotations",
+    "own_pace",
     "own_progress",
     "queue",
     "shown_ref",
@@ -18,6 +25,14 @@ __all__ = [
 ]
 
 Status = Assignment.Status
+FEWEST_FOR_PACE = 3
+_SHOWN = (
+    "coder__user",
+    "round_unit__round__study",
+    "round_unit__round__codebook",
+    "round_unit__unit__issue",
+    "round_unit__unit__snapshot",
+)
 #: Who comes first in ``next_assignment``.
 TURN = {Status.RETURNED: 0, Status.TODO: 1, Status.DRAFT: 2, Status.SKIPPED: 3}
 
@@ -68,29 +83,69 @@ def next_assignment(
         *(When(status=status, then=Value(place)) for status, place in TURN.items()),
         output_field=IntegerField(),
     )
-    return (
-        waiting.order_by(turn, "position", "pk")
-        .select_related(
-            "coder",
-            "round_unit__round__study",
-            "round_unit__round__codebook",
-            "round_unit__unit__issue",
-            "round_unit__unit__snapshot",
-        )
-        .first()
-    )
+    return waiting.order_by(turn, "position", "pk").select_related(*_SHOWN).first()
 
 
-def neighbours(assignment: Assignment) -> tuple[Assignment | None, Assignment | None]:
-    """Give the assignments before and after this one in its coder's order."""
-    beside = (
-        Assignment.objects.active()
-        .filter(coder=assignment.coder_id, round_unit__round=assignment.round_unit.round_id)
-        .select_related("round_unit__unit")
-    )
+def narrowing(params: Mapping[str, str]) -> dict[str, str]:
+    """Read from an address what a queue is narrowed to; a category may name its dimension ("fix:call")."""
+    dimension, colon, category = params.get("category", "").rpartition(":")
+    status = params.get("status", "")
+    found = {
+        "status": status if status in Status.values else "",
+        "dimension": dimension if colon else params.get("dimension", ""),
+        "category": category,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def next_in_queue(
+    member: Membership, assignment: Assignment, narrowed: Mapping[str, str]
+) -> Assignment | None:
+    """Give what follows in a queue that its reader has narrowed."""
+    rows = queue(member, assignment.round_unit.round, **narrowed).filter(position__gt=assignment.position)
+    return rows.select_related(*_SHOWN).first()
+
+
+def neighbours(
+    member: Membership, assignment: Assignment, narrowed: Mapping[str, str]
+) -> tuple[Assignment | None, Assignment | None]:
+    """Give the assignments before and after this one in its coder's queue."""
+    beside = queue(member, assignment.round_unit.round, **narrowed).select_related(None)
+    beside = beside.select_related("round_unit")
     before = beside.filter(position__lt=assignment.position).order_by("-position").first()
     after = beside.filter(position__gt=assignment.position).order_by("position").first()
     return before, after
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast somebody codes: ``an_hour`` units; ``seconds`` is their median for one."""
+
+    seconds: float
+    left: int
+
+    @property
+    def an_hour(self) -> float:
+        return 3600 / self.seconds
+
+    @property
+    def minutes_left(self) -> int:
+        return max(1, round(self.seconds * self.left / 60)) if self.left else 0
+
+    @property
+    def hours_left(self) -> float:
+        return self.seconds * self.left / 3600
+
+
+def own_pace(member: Membership, coding_round: Round) -> Pace | None:
+    """Tell from the time at work on the units handed in; None before there are three."""
+    mine = own_assignments(member, coding_round).order_by()
+    spent = list(
+        mine.filter(status=Status.SUBMITTED, active_seconds__gt=0).values_list("active_seconds", flat=True)
+    )
+    if len(spent) < FEWEST_FOR_PACE:
+        return None
+    return Pace(seconds=median(spent), left=mine.filter(status__in=TURN).count())
 
 
 def own_progress(member: Membership, coding_round: Round) -> dict[str, int]:
@@ -113,16 +168,31 @@ def own_progress(member: Membership, coding_round: Round) -> dict[str, int]:
     return counted
 
 
-def own_annotations(member: Membership, coding_round: Round | None = None) -> "QuerySet[Annotation]":
-    """Give the member's own last answers, of a round or of all, as far as they are not sealed."""
+def own_annotations(
+    member: Membership, *, dimension: str = "", category: str = "", words: str = ""
+) -> "QuerySet[Annotation]":
+    """Give the member's own last answers in the study, as far as they are not sealed.
+
+    ``words`` stand in the memo of the unit, in the answer or in the title of the issue.
+    """
     mine: QuerySet[Annotation] = Annotation.objects.visible_to(member).filter(
         submission__in=Submission.objects.last(), submission__assignment__coder__in=member.coder_ids
     )
-    if coding_round is not None:
-        mine = mine.filter(submission__assignment__round_unit__round=coding_round)
-    return mine.select_related("dimension", "submission__assignment__round_unit__unit").order_by(
-        "submission__assignment__round_unit__round__number",
-        "submission__assignment__round_unit__unit__ref",
-        "dimension__order",
-        "dimension__key",
+    if dimension:
+        mine = mine.filter(dimension__key=dimension)
+    if category:
+        chosen = AnnotationCategory.objects.filter(annotation=OuterRef("pk"))
+        mine = mine.filter(Exists(chosen.filter(Q(category__code=category) | Q(proposal__code=category))))
+    if words:
+        mine = mine.filter(
+            Q(submission__memo__icontains=words)
+            | Q(text__icontains=words)
+            | Q(submission__assignment__round_unit__unit__snapshot__title__icontains=words)
+        )
+    at = "submission__assignment__round_unit"
+    return (
+        mine.exclude(state=Annotation.State.NOT_ASKED)
+        .select_related("dimension", f"{at}__round__study", f"{at}__unit__issue", f"{at}__unit__snapshot")
+        .prefetch_related("chosen__category", "chosen__proposal", "submission__evidence")
+        .order_by("-submission__at", "pk")
     )

@@ -4,7 +4,7 @@ A masked field is absent, not greyed out. While anything is masked there is no l
 show it. Texts are left as they are: the page says "fields hidden, texts unchanged".
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -114,20 +114,22 @@ class DocumentNames:
 
 
 def shown_refs(assignments: Iterable[Assignment], member: Membership) -> dict[int, str]:
-    """Name the units of a list of assignments, each with its round and unit, in one query.
-
-    A list names no repository that any stage of the unit hides.
-    """
+    """Name the units of a list of assignments, each with its round and unit, in one query."""
     rows = list(assignments)
+    hidden = hidden_in_list(rows, member)
+    return {each.pk: shown_ref(each.round_unit.unit, hidden[each.pk]) for each in rows}
+
+
+def hidden_in_list(rows: Collection[Assignment], member: Membership) -> dict[int, frozenset[str]]:
+    """Give what a list of assignments must not tell: all that any stage of a unit hides."""
     closed = [each for each in rows if each.round_unit.round.state != Round.State.OPEN]
     elsewhere = Masks(member).of_issues([each.round_unit.unit.issue_id for each in closed])
-    hidden = {
+    return {
         each.pk: hidden_at(each.round_unit.round, 0)
         if each.round_unit.round.state == Round.State.OPEN
         else elsewhere.get(each.round_unit.unit.issue_id, frozenset())
         for each in rows
     }
-    return {each.pk: shown_ref(each.round_unit.unit, hidden[each.pk]) for each in rows}
 
 
 def shown_issue(unit: Unit, hidden: frozenset[str], *, show_images: bool = False) -> dict[str, Any]:

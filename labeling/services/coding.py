@@ -358,6 +358,14 @@ class _Work:
                 raise StudyRuleError(f"{ANNOTATION}{key} is locked: the next stage was revealed.")
             if stage > self.draft.stage:
                 raise StudyRuleError(f"{ANNOTATION}{key} comes in a later stage.")
+        if "evidence" in changed and self._quotes_of_locked(changed) != self._quotes_of_locked(
+            self.draft.fields
+        ):
+            raise StudyRuleError("Quotes of a locked dimension stay: the next stage was revealed.")
+
+    def _quotes_of_locked(self, fields: Mapping[str, Any]) -> list[dict[str, Any]]:
+        quotes = fields.get("evidence", [])
+        return [each for each in quotes if stage_of(self.round, each["dimension"]) < self.draft.stage]
 
 
 def _record(assignment: Assignment, verb: str, by: Membership, **data: Any) -> None:

@@ -1,7 +1,9 @@
 """Coding: where one's next unit is, the unit itself, and the queue."""
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -13,15 +15,19 @@ from annotator.http import CoderRequest, render_page
 from labeling.access import get_round_or_404, get_study_or_404, get_unit_assignment_or_404
 from labeling.errors import InvalidInputError, RoundStateError, StaleVersionError, StudyRuleError
 from labeling.forms.coding import coding_form, read_form
+from labeling.forms.queues import OwnUnitsForm, QueueForm
 from labeling.models import Assignment, Membership, Round
 from labeling.selectors.coding import (
-    hidden_fields,
     issue_view,
+    narrowing,
     neighbours,
     next_assignment,
+    next_in_queue,
+    own_annotations,
+    own_pace,
     own_progress,
     queue,
-    shown_ref,
+    shown_refs,
 )
 from labeling.selectors.rounds import rounds_to_code
 from labeling.services import coding
@@ -46,9 +52,16 @@ def coding_home(request: CoderRequest, slug: str) -> HttpResponse:
     return render_page(request, "labeling/coding_home.html", context)
 
 
-def unit_url(assignment: Assignment) -> str:
+def unit_url(assignment: Assignment, narrowed: Mapping[str, str] | None = None) -> str:
+    """Address of a unit, with the filter of the queue it was reached from."""
     unit = assignment.round_unit
-    return reverse("labeling:coding-detail", args=[unit.round.study.slug, unit.round.number, unit.unit_id])
+    address = reverse("labeling:coding-detail", args=[unit.round.study.slug, unit.round.number, unit.unit_id])
+    return f"{address}?{urlencode(narrowed)}" if narrowed else address
+
+
+def _queue_url(coding_round: Round, narrowed: Mapping[str, str]) -> str:
+    address = reverse("labeling:coding-queue", args=[coding_round.study.slug, coding_round.number])
+    return f"{address}?{urlencode(narrowed)}" if narrowed else address
 
 
 def coding_detail(request: CoderRequest, slug: str, number: int, unit_id: int) -> HttpResponse:
@@ -59,7 +72,17 @@ def coding_detail(request: CoderRequest, slug: str, number: int, unit_id: int) -
         messages.info(request, f"Round {number} is closed: answers cannot change any more.")
         return redirect("labeling:round-detail", slug, number)
     coding.open_assignment(assignment=assignment)
+    if "ahead" in request.GET:
+        return _show_ahead(request, assignment, member)
     return _show(request, assignment, member, coding.state_of(assignment))
+
+
+def _show_ahead(request: CoderRequest, assignment: Assignment, member: Membership) -> HttpResponse:
+    """Give what comes after this unit, without opening it, for the page to have it at hand."""
+    following = _following(assignment, member, narrowing(request.GET))
+    if following is None:
+        return HttpResponse(status=HTTPStatus.NO_CONTENT)
+    return _show(request, following, member, coding.state_of(following))
 
 
 def _act(request: CoderRequest, assignment: Assignment, member: Membership) -> HttpResponse:
@@ -85,19 +108,24 @@ def _act(request: CoderRequest, assignment: Assignment, member: Membership) -> H
         return redirect("labeling:coding-home", assignment.round_unit.round.study.slug)
     except StudyRuleError as error:
         return _show(request, assignment, member, _typed(state, changes), {"": [error.message]}, status=409)
-    return redirect(_next_url(assignment, member, stay=action == "save"))
+    return redirect(_next_url(assignment, member, narrowing(request.GET), stay=action == "save"))
 
 
-def _next_url(assignment: Assignment, member: Membership, *, stay: bool) -> str:
-    coding_round = assignment.round_unit.round
+def _next_url(assignment: Assignment, member: Membership, narrowed: Mapping[str, str], *, stay: bool) -> str:
     fresh = Assignment.objects.get(pk=assignment.pk)
     if stay or fresh.status == Assignment.Status.DRAFT:
         # In a round with stages, the first hand-in reveals the next stage of the same unit.
-        return unit_url(assignment)
-    following = next_assignment(member, coding_round, after=assignment)
+        return unit_url(assignment, narrowed)
+    following = _following(assignment, member, narrowed)
     if following is not None:
-        return unit_url(following)
-    return reverse("labeling:coding-queue", args=[coding_round.study.slug, coding_round.number])
+        return unit_url(following, narrowed)
+    return _queue_url(assignment.round_unit.round, narrowed)
+
+
+def _following(assignment: Assignment, member: Membership, narrowed: Mapping[str, str]) -> Assignment | None:
+    if narrowed:
+        return next_in_queue(member, assignment, narrowed)
+    return next_assignment(member, assignment.round_unit.round, after=assignment)
 
 
 def _typed(state: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -144,7 +172,8 @@ def _show(
     status: int = 200,
 ) -> HttpResponse:
     coding_round = assignment.round_unit.round
-    before, after = neighbours(assignment)
+    narrowed = narrowing(request.GET)
+    before, after = neighbours(member, assignment, narrowed)
     context = {
         "assignment": assignment,
         "coding_round": coding_round,
@@ -156,11 +185,13 @@ def _show(
         "state": state,
         "save_url": reverse("api:assignment-detail", args=[assignment.pk]),
         "progress": own_progress(member, coding_round) | {"position": assignment.position},
-        "previous_url": unit_url(before) if before else None,
-        "next_url": unit_url(after) if after else None,
+        "unit_url": unit_url(assignment, narrowed),
+        "queue_url": _queue_url(coding_round, narrowed),
+        "previous_url": unit_url(before, narrowed) if before else None,
+        "next_url": unit_url(after, narrowed) if after else None,
     }
     response = render_page(
-        request, "labeling/coding_detail.html", context, partial="labeling/_coding.html", status=status
+        request, "labeling/coding_detail.html", context, partial="labeling/_coding_unit.html", status=status
     )
     if "images" in request.GET:
         response._csp_update = {"img-src": ["https:"]}  # type: ignore[attr-defined] # django-csp reads it
@@ -169,29 +200,50 @@ def _show(
 
 def coding_queue(request: CoderRequest, slug: str, number: int) -> HttpResponse:
     coding_round, member = get_round_or_404(request.user, slug, number)
-    status = request.GET.get("status", "")
-    rows = queue(member, coding_round, status=status if status in Assignment.Status.values else None)
-    page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
+    narrowed = narrowing(request.GET)
+    page = Paginator(queue(member, coding_round, **narrowed), PAGE).get_page(request.GET.get("page"))
+    refs = shown_refs(page, member)
     context = {
         "study": coding_round.study,
         "membership": member,
         "nav": "coding",
         "coding_round": coding_round,
         "progress": own_progress(member, coding_round),
+        "pace": own_pace(member, coding_round),
         "page": page,
-        "rows": [
-            (each, unit_url(each), shown_ref(each.round_unit.unit, hidden_fields(each, member)))
-            for each in page
-        ],
-        "status": status,
-        "statuses": [each for each in Assignment.Status if each != Assignment.Status.WITHDRAWN],
+        "rows": [(each, unit_url(each, narrowed), refs[each.pk]) for each in page],
+        "form": QueueForm(coding_round, member, narrowed),
         "following": next_assignment(member, coding_round),
     }
     return render_page(request, "labeling/coding_queue.html", context)
 
 
+def own_units(request: CoderRequest, slug: str) -> HttpResponse:
+    """Find what one said before, in all rounds: where a category was used, so that one stays consistent."""
+    study, member = get_study_or_404(request.user, slug)
+    narrowed = narrowing(request.GET)
+    narrowed.pop("status", None)
+    words = request.GET.get("words", "").strip()
+    rows = own_annotations(member, **narrowed, words=words)
+    page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
+    refs = shown_refs((each.submission.assignment for each in page), member)
+    context = {
+        "study": study,
+        "membership": member,
+        "nav": "coding",
+        "form": OwnUnitsForm(study, narrowed | {"words": words}),
+        "is_searched": bool(narrowed or words),
+        "page": page,
+        "rows": [
+            (each, unit_url(each.submission.assignment), refs[each.submission.assignment_id]) for each in page
+        ],
+    }
+    return render_page(request, "labeling/own_units.html", context)
+
+
 urlpatterns: list[URLPattern] = [
     path("studies/<slug:slug>/coding/", coding_home, name="coding-home"),
+    path("studies/<slug:slug>/coding/own/", own_units, name="own-units"),
     path("studies/<slug:slug>/rounds/<int:number>/queue/", coding_queue, name="coding-queue"),
     path("studies/<slug:slug>/rounds/<int:number>/units/<int:unit_id>/", coding_detail, name="coding-detail"),
 ]

@@ -15,9 +15,9 @@ from labeling.access import get_assignment_or_404, get_round_by_id_or_404
 from labeling.api.base import ApiView
 from labeling.api.serializers.coding import AssignmentChanges, AssignmentOutput, ReturnInput
 from labeling.errors import InvalidInputError
-from labeling.models import Assignment, Membership, Role, Round
-from labeling.selectors.coding import hidden_fields, issue_view, next_assignment, queue, shown_ref
-from labeling.selectors.issues import shown_url
+from labeling.models import Assignment, Membership, Role, Round, Unit
+from labeling.selectors.coding import issue_view, next_assignment, queue, shown_ref
+from labeling.selectors.issues import hidden_in_list, shown_url
 from labeling.services import coding
 
 PARTS = {"annotations", "memo", "confidence", "evidence", "exclude"}
@@ -46,12 +46,21 @@ class Queue(ApiView):
 
 
 def _rows(page: Iterable[Assignment], member: Membership) -> list[dict[str, Any]]:
-    found = []
-    for each in page:
-        unit, hidden = each.round_unit.unit, hidden_fields(each, member)
-        named = {"id": unit.pk, "ref": shown_ref(unit, hidden), "url": shown_url(unit, hidden)}
-        found.append({"id": each.pk, "position": each.position, "status": each.status, "unit": named})
-    return found
+    rows = list(page)
+    hidden = hidden_in_list(rows, member)
+    return [
+        {
+            "id": each.pk,
+            "position": each.position,
+            "status": each.status,
+            "unit": _named(each.round_unit.unit, hidden[each.pk]),
+        }
+        for each in rows
+    ]
+
+
+def _named(unit: Unit, hidden: frozenset[str]) -> dict[str, Any]:
+    return {"id": unit.pk, "ref": shown_ref(unit, hidden), "url": shown_url(unit, hidden)}
 
 
 class QueueNext(ApiView):

@@ -125,16 +125,16 @@ def test_progress_counts_what_was_handed_in_apart_from_what_changed_since(coding
 
 
 def test_neighbours_are_those_beside_it_in_the_coders_order(coding_round, ada):
-    before, after = neighbours(assignment_of(coding_round, ada, 1))
+    before, after = neighbours(ada, assignment_of(coding_round, ada, 1), {})
     assert (before.position, after.position) == (1, 3)
-    assert neighbours(assignment_of(coding_round, ada, 0))[0] is None
+    assert neighbours(ada, assignment_of(coding_round, ada, 0), {})[0] is None
 
 
 def test_own_annotations_are_the_last_ones_and_nobody_elses(coding_round, ada, ben):
     make_annotation(coding_round, coder=ada, category="crash")
     make_annotation(coding_round, coder=ada, category="hang")
     make_annotation(coding_round, coder=ben, category="warning")
-    mine = own_annotations(ada, coding_round).filter(dimension__key="symptom")
+    mine = own_annotations(ada, dimension="symptom")
     assert [each.chosen.get().category.code for each in mine] == ["hang"]
 
 

@@ -1,10 +1,10 @@
 import pytest
 from django.urls import reverse
-from labeling.services.rounds import close_round
 
 from labeling.models import Assignment, Submission
 from labeling.services.coding import save_draft
-from tests.factories import assignment_of, lead_of, make_member, make_round, make_study
+from labeling.services.rounds import close_round
+from tests.factories import assignment_of, lead_of, make_member, make_round, make_study, make_submission
 
 pytestmark = pytest.mark.django_db
 
@@ -159,3 +159,54 @@ def test_the_page_costs_the_same_for_a_long_queue(own, coding_round, ada, django
     own.get(url)
     with django_assert_max_num_queries(22):
         own.get(url)
+
+
+def test_a_narrowed_queue_is_followed_from_unit_to_unit(own, coding_round, ada):
+    for place in (0, 2):
+        make_submission(assignment_of(coding_round, ada, place), {"symptom": "hang"})
+    make_submission(assignment_of(coding_round, ada, 1), {"symptom": "crash"})
+    queue = reverse("labeling:coding-queue", args=[coding_round.study.slug, coding_round.number])
+    page = own.get(f"{queue}?status=submitted&category=symptom:hang")
+    told = "?status=submitted&dimension=symptom&category=hang"
+    assert [href for _, href, _ in page.context["rows"]] == [
+        page_of(coding_round, ada, place) + told for place in (0, 2)
+    ]
+    unit = own.get(page_of(coding_round, ada, 0) + told)
+    assert unit.context["next_url"] == page_of(coding_round, ada, 2) + told
+    answers = ANSWERS | {"action": "submit", "d-symptom": "hang", "version": "1"}
+    sent = own.post(page_of(coding_round, ada, 0) + told, answers)
+    assert sent.headers["Location"] == page_of(coding_round, ada, 2) + told
+    last = own.post(page_of(coding_round, ada, 2) + told, answers)
+    assert last.headers["Location"] == queue + told
+
+
+def test_the_queue_tells_the_own_pace_and_the_work_left(own, coding_round, ada):
+    queue = reverse("labeling:coding-queue", args=[coding_round.study.slug, coding_round.number])
+    assert "units an hour" not in own.get(queue).content.decode()
+    for unit in make_round(coding_round.study, coders=[ada], units=4).round_units.order_by("pk")[:3]:
+        submission = make_submission(unit.assignments.get())
+        Assignment.objects.filter(pk=submission.assignment_id).update(active_seconds=120)
+    other = reverse("labeling:coding-queue", args=[coding_round.study.slug, 2])
+    assert "30 units an hour: about 2 min of work left" in own.get(other).content.decode()
+
+
+def test_own_units_tell_where_a_category_was_used(own, coding_round, ada):
+    make_submission(assignment_of(coding_round, ada, 0), {"symptom": "hang"}, memo="A lock is never freed")
+    make_submission(assignment_of(coding_round, ada, 1), {"symptom": "crash"})
+    other = coding_round.coders.last()
+    make_submission(assignment_of(coding_round, other, 2), {"symptom": "hang"}, memo="Somebody else's memo")
+    address = reverse("labeling:own-units", args=[coding_round.study.slug])
+    page = own.get(address, {"category": "symptom:hang"})
+    assert [href for _, href, _ in page.context["rows"]] == [page_of(coding_round, ada, 0)]
+    assert "Somebody else" not in page.content.decode()
+    words = own.get(address, {"words": "never FREED"})
+    assert len(words.context["rows"]) == 3
+
+
+def test_a_unit_fetched_ahead_is_the_next_one_and_not_opened(own, coding_round, ada):
+    ahead = own.get(page_of(coding_round, ada) + "?ahead", headers={"HX-Request": "true"})
+    assert f'data-url="{page_of(coding_round, ada, 1)}"' in ahead.content.decode()
+    assert [assignment_of(coding_round, ada, place).opened_at is None for place in range(2)] == [False, True]
+    for place in (1, 2):
+        make_submission(assignment_of(coding_round, ada, place))
+    assert own.get(page_of(coding_round, ada) + "?ahead").status_code == 204
