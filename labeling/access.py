@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.http import Http404
 
 from labeling.blinding import sealing_assignments, settled
-from labeling.models import Assignment, Membership, Role, Round, RoundUnit, Study, User
+from labeling.models import Assignment, Membership, Role, Round, RoundUnit, Study, Unit, User
 
 Roles = Role | Container[str] | None
 
@@ -138,4 +138,13 @@ def get_round_unit_or_404(
         raise Http404(
             "There is no such unit, the round is still open, or the unit is hidden while you code it again."
         )
+    return found, member
+
+
+def get_unit_or_404(user: User | AnonymousUser, pk: int, *, role: Roles = None) -> tuple[Unit, Membership]:
+    """A unit of a study the user belongs to; ask for a role: units of open rounds are not everybody's."""
+    found = Unit.objects.filter(pk=pk).select_related("study", "issue", "snapshot").first()
+    if found is None:
+        raise Http404
+    _, member = _of_study(user, role, study=found.study_id)
     return found, member

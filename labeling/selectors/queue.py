@@ -54,6 +54,11 @@ class Filters:
     def is_given(self) -> bool:
         return bool(self.query)
 
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether more is chosen than the dimension, which has its tabs."""
+        return any(getattr(self, name) for name in NAMES if name != "dimension")
+
     def fit(self, entry: "Entry") -> bool:
         wanted = ("dimension", "type", "cell", "repository")
         return all(getattr(self, name) in ("", getattr(entry, name)) for name in wanted)

@@ -101,8 +101,12 @@ def open_decisions(coding_round: Round) -> "DecisionQuerySet":
 
 
 def coders_of(round_unit: RoundUnit) -> list[Membership]:
-    """Who coded the unit, or was to: their proposals decide together."""
-    assignments = Assignment.objects.active().filter(round_unit=round_unit, purpose=Assignment.Purpose.CODING)
+    """Who coded the unit, or was to, or the whole it is a part of: their proposals decide together."""
+    assignments = Assignment.objects.active().filter(
+        round_unit__round=round_unit.round_id,
+        round_unit__unit__in=[round_unit.unit_id, round_unit.unit.split_from_id],
+        purpose=Assignment.Purpose.CODING,
+    )
     coders = Membership.objects.filter(pk__in=assignments.values("coder")).select_related("user")
     return list(coders.exclude(kind=Membership.Kind.REFERENCE).order_by("number"))
 

@@ -6,6 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from labeling.models import Event, Membership, Notice, Round, Study
+from labeling.services.mail import mail_on_commit
 
 
 def record(
@@ -30,8 +31,9 @@ def notify(
     object: str = "",  # noqa: A002 - named as the field
     url: str = "",
 ) -> None:
-    """Put a notice in the inbox of each member who can read one: present persons."""
+    """Put a notice in the inbox of each member who can read one, present persons, and mail it to them."""
     readers = {member.pk: member for member in members if member.user_id and not member.left_at}
-    Notice.objects.bulk_create(
-        Notice(member=member, verb=verb, object=object, url=url) for member in readers.values()
+    notices = Notice.objects.bulk_create(
+        [Notice(member=member, verb=verb, object=object, url=url) for member in readers.values()]
     )
+    mail_on_commit(notices)

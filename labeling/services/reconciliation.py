@@ -81,6 +81,7 @@ def open_reconciliation(coding_round: Round, by: Membership | None = None) -> bo
                 object=f"round:{locked.number}",
                 open=Decision.objects.filter(round_unit__round=locked, how="").count(),
             )
+            _call_adjudicators(locked)
     coding_round.reconciliation_opened_at = locked.reconciliation_opened_at
     return True
 
@@ -110,6 +111,15 @@ def _deal_to_adjudicators(coding_round: Round) -> None:
             )
             for position, round_unit in enumerate(units, start=1)
         )
+
+
+def _call_adjudicators(coding_round: Round) -> None:
+    """Where an adjudicator decides, tell them that there is something to decide."""
+    if coding_round.decide != Round.Decide.ADJUDICATOR or not open_decisions(coding_round).exists():
+        return
+    asked = coding_round.study.memberships.filter(role=Role.ADJUDICATOR, left_at__isnull=True)
+    url = reverse("labeling:disagreement-list", args=[coding_round.study.slug, coding_round.number])
+    notify(asked, verb="reconciliation.opened", object=f"round:{coding_round.number}", url=url)
 
 
 def undo_opening(coding_round: Round) -> None:
@@ -165,20 +175,21 @@ def propose_decision(
         write_content(proposal, _read(locked, dimension, answer) if answer is not None else Content())
         _record(decision, "decision.proposed", by, escalate=escalate)
         if escalate:
-            _escalate(decision)
+            _escalate(decision, by)
         if answer is not None:
             _decide_if_equal(decision, coders, proposal)
-        notify(_others(coders, by), verb="decision.proposed", object=_object(locked), url=_page(decision))
+        told = "decision.proposed" if decision.is_open else "decision.recorded"
+        notify(_others(coders, by), verb=told, object=_object(locked), url=_page(decision))
     return decision
 
 
-def _escalate(decision: Decision) -> None:
+def _escalate(decision: Decision, by: Membership) -> None:
     decision.escalated_at = timezone.now()
     decision.save(update_fields=["escalated_at"])
     present = decision.round_unit.round.study.memberships.filter(left_at__isnull=True)
     judges = present.filter(role=Role.ADJUDICATOR) or present.filter(role=Role.LEAD)
     notify(
-        judges,
+        judges.exclude(pk=by.pk),
         verb="decision.escalated",
         object=_object(decision.round_unit),
         url=_page(decision),
@@ -344,6 +355,8 @@ def _refuse_reopening(decision: Decision, by: Membership) -> None:
         )
     if decision.is_open:
         raise DecisionError("This is not decided yet, so there is nothing to reopen.")
+    if decision.round_unit.unit.split_at is not None:
+        raise DecisionError("This unit was split. Decide its parts instead.")
     if decision.how in (How.DERIVED, How.EXCLUDED):
         raise DecisionError("This follows from another decision. Reopen that one.")
 

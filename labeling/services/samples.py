@@ -14,7 +14,9 @@ from labeling import sampling
 from labeling.errors import InvalidInputError, SampleError
 from labeling.frames import pack_frame, unpack_frame
 from labeling.models import (
+    UNIT,
     Assignment,
+    Decision,
     Issue,
     IssueSnapshot,
     Job,
@@ -410,11 +412,13 @@ def _movable_units(sample: Sample) -> "QuerySet[Unit]":
 
 def _refuse_dealt(unit: Unit) -> None:
     dealt = Assignment.objects.active().filter(round_unit__unit=unit, round_unit__round__discarded_at=None)
+    excluded = Decision.objects.filter(dimension=UNIT, excluded=True).exclude(how="")
+    dealt = dealt.exclude(round_unit__in=excluded.values("round_unit"))
     numbers = sorted(set(dealt.values_list("round_unit__round__number", flat=True)))
     if numbers:
         raise SampleError(
-            f"{unit.ref} is dealt in round {numbers[0]}. A coder excludes it there; only a unit that nobody "
-            "codes can be replaced."
+            f"{unit.ref} is dealt in round {numbers[0]}. A unit can be replaced if nobody codes it, or once "
+            "it is decided that it is excluded."
         )
 
 

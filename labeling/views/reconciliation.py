@@ -33,6 +33,7 @@ from labeling.views.disagreement_list import (
 )
 from labeling.views.outcomes import outcome_list
 from labeling.views.reconciliation_panel import Panel, decision_url
+from labeling.views.splitting import unit_split
 
 
 def reconciliation_home(request: CoderRequest, slug: str) -> HttpResponse:
@@ -279,5 +280,6 @@ urlpatterns: list[URLPattern] = [
     path(f"{ROUND}alike/<str:dimension>/", disagreement_cell, name="disagreement-cell"),
     path(f"{ROUND}outcomes/", outcome_list, name="outcome-list"),
     path(DETAIL, reconciliation_detail, name="reconciliation-detail"),
+    path("studies/<slug:slug>/units/<int:unit_id>/split/", unit_split, name="unit-split"),
     path(f"{DETAIL}standing/", reconciliation_standing, name="reconciliation-standing"),
 ]

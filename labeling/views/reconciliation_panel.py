@@ -20,6 +20,7 @@ from labeling.models import (
     Membership,
     Role,
     Round,
+    SampleUnit,
 )
 from labeling.selectors.answer_names import AnswerNames, answer_names
 from labeling.selectors.coding import issue_view
@@ -207,6 +208,29 @@ class Panel:
     @property
     def _unit(self) -> int:
         return self.item.round_unit.unit_id
+
+    @property
+    def whole_url(self) -> str:
+        """Of a part that nobody coded: where the coders' answers on the whole stand."""
+        whole = self.item.round_unit.unit.split_from_id
+        if whole is None:
+            return ""
+        asked = Decision.objects.visible_to(self.member).filter(
+            round_unit__round=self.coding_round, round_unit__unit=whole, type__in=QUEUED
+        )
+        first = asked.order_by("pk").first()
+        return decision_url(self.coding_round, whole, first.dimension) if first is not None else ""
+
+    @property
+    def replace_url(self) -> str:
+        """Where a lead draws another unit in the place of one that was decided to be excluded."""
+        if not self.member.is_lead or self.item.dimension != UNIT or not self.decision.excluded:
+            return ""
+        drawn = SampleUnit.objects.filter(unit=self._unit, replaced_by__isnull=True).order_by("-pk").first()
+        if drawn is None or drawn.sample_id != (self.coding_round.sample_id or drawn.sample_id):
+            return ""
+        where = reverse("labeling:sample-detail", args=[self.coding_round.study.slug, drawn.sample_id])
+        return f"{where}?replace={self._unit}"
 
     # What this reader may do
 

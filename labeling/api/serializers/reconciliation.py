@@ -43,6 +43,18 @@ class ReopenInput(Input):
     reason = serializers.CharField(max_length=2000)
 
 
+class PartInput(Input):
+    title = serializers.CharField(max_length=300)
+
+
+class SplitInput(Input):
+    """``follow_up``: the parts of a closed round are asked in a round of their own."""
+
+    parts = PartInput(many=True)
+    reason = serializers.CharField(max_length=2000)
+    follow_up = serializers.BooleanField(required=False, default=False)
+
+
 class CommentInput(Input):
     text = serializers.CharField(max_length=10_000)
     dimension = serializers.CharField(required=False, allow_blank=True, default="")

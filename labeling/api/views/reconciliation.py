@@ -11,7 +11,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from labeling.access import get_round_by_id_or_404, get_round_unit_or_404
+from labeling.access import get_round_by_id_or_404, get_round_unit_or_404, get_unit_or_404
 from labeling.api.base import ApiView
 from labeling.api.serializers.reconciliation import (
     CellInput,
@@ -19,10 +19,11 @@ from labeling.api.serializers.reconciliation import (
     DecisionInput,
     ProposalInput,
     ReopenInput,
+    SplitInput,
     answer_of,
 )
 from labeling.errors import InvalidInputError, RoundStateError
-from labeling.models import Comment, Decision, Membership, Round, RoundUnit
+from labeling.models import Comment, Decision, Membership, Role, Round, RoundUnit
 from labeling.selectors.reconciliation import (
     QUEUED,
     Disagreement,
@@ -41,6 +42,7 @@ from labeling.services.reconciliation import (
     record_decision,
     reopen_decision,
 )
+from labeling.services.splitting import split_unit
 
 
 def decision_data(decision: Decision) -> dict[str, Any]:
@@ -244,6 +246,23 @@ def _comments(comments: Iterable[Comment], coding_round: Round) -> list[dict[str
     ]
 
 
+class UnitSplit(ApiView):
+    @extend_schema(request=SplitInput, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, unit_id: int) -> Response:
+        """Split a unit whose issue holds several problems; refused while it is coded."""
+        unit, lead = get_unit_or_404(self.user, unit_id, role=Role.LEAD)
+        body = self.read(SplitInput)
+        made = split_unit(
+            unit=unit,
+            parts=[each["title"] for each in body["parts"]],
+            reason=body["reason"],
+            by=lead,
+            follow_up=body["follow_up"],
+        )
+        parts = [{"id": each.pk, "ref": each.ref, "title": each.title} for each in made]
+        return Response({"unit": {"id": unit.pk, "ref": unit.ref}, "parts": parts}, status=201)
+
+
 UNIT = "rounds/<int:round_id>/units/<int:unit_id>"
 DECISION = f"{UNIT}/decisions/<str:dimension>"
 urlpatterns: list[URLPattern] = [
@@ -252,5 +271,6 @@ urlpatterns: list[URLPattern] = [
     path(f"{DECISION}/", DecisionDetail.as_view(), name="decision-detail"),
     path(f"{DECISION}/proposals/", Proposals.as_view(), name="decision-proposals"),
     path(f"{DECISION}/reopen/", DecisionReopen.as_view(), name="decision-reopen"),
+    path("units/<int:unit_id>/split/", UnitSplit.as_view(), name="unit-split"),
     path(f"{UNIT}/comments/", CommentList.as_view(), name="comment-list"),
 ]
