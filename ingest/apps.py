@@ -16,3 +16,4 @@ class IngestConfig(AppConfig):
         jobs.register("ingest.importrun", "ingest.tasks.run_import")
         jobs.register("job.prepare_sample", "ingest.tasks.prepare_sample")
         jobs.register("job.fetch_fix", "ingest.tasks.fetch_fix")
+        jobs.register("job.index_texts", "ingest.tasks.index_texts")

@@ -27,6 +27,7 @@ from labeling.services.corpus import apply_rules
 from labeling.services.events import record
 from labeling.services.issues import add_issues
 from labeling.services.samples import pin_sample
+from labeling.services.word_index import ask_for_indexing
 
 State = ImportRun.State
 
@@ -57,7 +58,9 @@ def run_import(
                 jobs.ring(lease.row)
         except SourceError as error:
             _stop(lease, error)
-    return ImportRun.objects.get(pk=run_id)
+    run = ImportRun.objects.select_related("study").get(pk=run_id)
+    ask_for_indexing(run.study)
+    return run
 
 
 def prepare_sample(job_id: int) -> None:
@@ -75,6 +78,7 @@ def prepare_sample(job_id: int) -> None:
                 _remember(lease, job, job.sample, problems, done=at + 1, total=len(units))
         pin_sample(sample=job.sample, by=job.by)
         jobs.release(lease, State.DONE)
+        ask_for_indexing(job.sample.study)
 
 
 def fetch_fix(job_id: int) -> None:
@@ -92,6 +96,7 @@ def fetch_fix(job_id: int) -> None:
             try_later(lease, error)
             raise
         jobs.release(lease, State.DONE, error=" ".join(problems))
+        ask_for_indexing(job.study)
 
 
 # An import

@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from ingest import pipeline
+from labeling.services import word_index
 
 
 @shared_task(name="ingest.tasks.run_import", acks_late=True, ignore_result=True)
@@ -18,3 +19,8 @@ def prepare_sample(job_id: int) -> None:
 @shared_task(name="ingest.tasks.fetch_fix", acks_late=True, ignore_result=True)
 def fetch_fix(job_id: int) -> None:
     pipeline.fetch_fix(job_id)
+
+
+@shared_task(name="ingest.tasks.index_texts", acks_late=True, ignore_result=True)
+def index_texts(job_id: int) -> None:
+    word_index.index_texts(job_id)

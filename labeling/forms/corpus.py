@@ -37,10 +37,10 @@ class IssueFilterForm(forms.Form):
         label="Created to", required=False, widget=forms.DateInput(attrs={"type": "date"})
     )
 
-    def __init__(self, *args: Any, repositories: list[tuple[str, int]], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, repositories: list[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = [(name, f"{name} ({count:,})") for name, count in repositories]
-        self.fields["repository"].choices = [("", "All"), *choices]  # type: ignore[attr-defined]
+        choices = [("", "All"), *((name, name) for name in repositories)]
+        self.fields["repository"].choices = choices  # type: ignore[attr-defined]
 
     def filters(self) -> IssueFilters:
         """What was asked for; a filter with a mistake in it asks for nothing."""

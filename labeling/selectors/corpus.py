@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.db import connection
-from django.db.models import Count, DateTimeField, Exists, OuterRef, Q, QuerySet, TextField, Value
+from django.db.models import DateTimeField, Exists, OuterRef, Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast, Coalesce
 from django.db.models.lookups import IContains
 
@@ -20,13 +20,13 @@ from labeling.models import (
     Issue,
     Membership,
     Role,
-    SnapshotDocument,
     Study,
     Submission,
     Unit,
 )
 from labeling.selectors.issues import DocumentNames, shown_issue
 from labeling.selectors.masks import Masks
+from labeling.selectors.search import mentioning
 from labeling.services.rendering import document_view
 
 #: What ``ordering`` may name, each also with a minus.
@@ -34,6 +34,18 @@ ORDERINGS = ("key", "created", "updated", "closed")
 #: What of a snapshot no list shows; it can be megabytes.
 HEAVY = ("comments", "timeline", "fixes", "reactions", "carries", "notes")
 
+#: A list is counted exactly up to here; beyond it says "more than", and the facets count the rest.
+MOST_COUNTED = 5000
+
+_NAMES = """
+WITH RECURSIVE names(name) AS (
+    SELECT min(repository) FROM labeling_issue WHERE study_id = %s AND repository > ''
+    UNION ALL
+    SELECT (SELECT min(repository) FROM labeling_issue WHERE study_id = %s AND repository > names.name)
+    FROM names WHERE names.name IS NOT NULL
+)
+SELECT name FROM names WHERE name IS NOT NULL
+"""
 _NO_DATE = Value(datetime(1900, 1, 1, tzinfo=UTC), output_field=DateTimeField())
 _DATES = {"created": "opened_at", "updated": "updated_at", "closed": "closed_at"}
 
@@ -120,10 +132,15 @@ class Corpus:
         """How many issues ``issues`` leaves out."""
         return self.member.study.issues.filter(self.masks.hiding("repository")).count()
 
-    def repositories(self) -> list[tuple[str, int]]:
-        """Repositories with their number of issues, for the filter."""
-        rows = self.issues().exclude(repository="").order_by("repository")
-        return list(rows.values_list("repository").annotate(issues=Count("pk")))
+    def repositories(self) -> list[str]:
+        """Names of the repositories, for the filter, without counting issues."""
+        if self.masks.hiding("repository") != Q(pk__in=()):
+            rows = self.issues().exclude(repository="").order_by("repository")
+            return list(rows.values_list("repository", flat=True).distinct())
+        # From each name to the next through the index: as many steps as names, not as issues.
+        with connection.cursor() as cursor:
+            cursor.execute(_NAMES, [self.member.study_id] * 2)
+            return [row[0] for row in cursor.fetchall()]
 
     def matching(self, filters: IssueFilters) -> "QuerySet[Issue]":
         """Issues that match. A hit on a hidden field would tell it, so such issues are left out."""
@@ -138,7 +155,7 @@ class Corpus:
             rows = rows.exclude(hiding("fix")).filter(latest__has_merged_fix=filters.has_fix)
         if filters.search:
             # Texts hold comments and fixes, which may be hidden in part.
-            rows = rows.exclude(hiding()).filter(_mentions(filters.search))
+            rows = rows.exclude(hiding()).filter(mentioning(self.member.study, filters.search))
         if filters.created_after:
             rows = rows.filter(latest__opened_at__date__gte=filters.created_after)
         if filters.created_before:
@@ -216,15 +233,6 @@ def _has_label(label: str) -> Q:
     # As it stands in the stored JSON: SQLite keeps Python's escapes, PostgreSQL prints none.
     written = json.dumps(label, ensure_ascii=connection.vendor == "sqlite")
     return Q(IContains(Cast("latest__github_labels", TextField()), written))
-
-
-def _mentions(text: str) -> Q:
-    """Every word stands in the name or in one of the texts of the newest snapshot."""
-    condition = Q()
-    for word in text.split():
-        documents = SnapshotDocument.objects.filter(snapshot=OuterRef("latest"), source__icontains=word)
-        condition &= Q(key__icontains=word) | Q(source_id__icontains=word) | Q(Exists(documents))
-    return condition
 
 
 def _listed(issue: Issue, hidden: frozenset[str]) -> ListedIssue:

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.forms import BaseForm
 from django.http import HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_POST
 
@@ -14,7 +14,8 @@ from labeling.access import get_study_or_404
 from labeling.errors import CorpusError, InvalidInputError
 from labeling.forms.corpus import DuplicateForm, EligibilityForm, IssueFilterForm, RuleList, criteria
 from labeling.models import Issue, Membership, Role, Study
-from labeling.selectors.corpus import ORDERINGS, Corpus, named_issues, refuse_browsing
+from labeling.selectors.corpus import MOST_COUNTED, ORDERINGS, Corpus, named_issues, refuse_browsing
+from labeling.selectors.facets import Facet, FacetValue, facets
 from labeling.selectors.studies import study_progress
 from labeling.services import corpus
 from labeling.services.fetching import can_fetch_fix, fetch_fix, fix_jobs
@@ -28,8 +29,48 @@ def issue_list(request: CoderRequest, slug: str) -> HttpResponse:
     return _list_page(request, member, request.GET, EligibilityForm())
 
 
+def issue_facets(request: CoderRequest, slug: str) -> HttpResponse:
+    """How many issues each value of a filter has: asked for behind the list, or with it, without a script."""
+    _, member = get_study_or_404(request.user, slug)
+    refuse_browsing(member)
+    if not request.htmx:
+        return _list_page(request, member, request.GET, EligibilityForm(), with_facets=True)
+    seen = Corpus(member)
+    form = IssueFilterForm(request.GET or None, repositories=seen.repositories())
+    context = _frame(member) | _facets(seen, form, request.GET)
+    return render(request, "labeling/_facets.html", context)
+
+
+def _facets(seen: Corpus, form: IssueFilterForm, asked: QueryDict) -> dict[str, Any]:
+    filters = form.filters()
+    rows = seen.matching(filters)
+    return {
+        "facets": [(facet, _links(facet, asked)) for facet in facets(seen, filters)],
+        "count": rows.count(),
+        "hidden": seen.hidden_count(),
+        "progress": study_progress(seen.member.study),
+    }
+
+
+def _links(facet: Facet, asked: QueryDict) -> list[tuple[FacetValue, str]]:
+    """Each value with the query that chooses it beside the other filters."""
+    links = []
+    for value in facet.values:
+        query = asked.copy()
+        query.pop("cursor", None)
+        for name, told in value.filters.items():
+            query[name] = told
+        links.append((value, query.urlencode()))
+    return links
+
+
 def _list_page(
-    request: CoderRequest, member: Membership, asked: QueryDict, bulk: EligibilityForm
+    request: CoderRequest,
+    member: Membership,
+    asked: QueryDict,
+    bulk: EligibilityForm,
+    *,
+    with_facets: bool = False,
 ) -> HttpResponse:
     seen = Corpus(member)
     form = IssueFilterForm(asked or None, repositories=seen.repositories())
@@ -39,17 +80,21 @@ def _list_page(
         page = seen.page(rows, ordering=ordering, cursor=cursor, size=ISSUES_PER_PAGE)
     except InvalidInputError:  # a cursor of another order, or half of one: begin again
         page = seen.page(rows, ordering=ordering, size=ISSUES_PER_PAGE)
+    counted = rows.order_by()[: MOST_COUNTED + 1].count()
     context = _frame(member) | {
         "form": form,
         "bulk": bulk,
         "page": page,
-        "count": rows.count(),
-        "hidden": seen.hidden_count(),
-        "progress": study_progress(member.study),
+        "count": min(counted, MOST_COUNTED),
+        "is_more": counted > MOST_COUNTED,
+        "is_empty": not page.issues and not member.study.issues.exists(),
         "query": _query(asked),
         "next_query": _query(asked, page.next),
         "previous_query": _query(asked, page.previous),
+        "page_size": ISSUES_PER_PAGE,
     }
+    if with_facets:
+        context |= _facets(seen, form, asked) | {"is_more": False}
     status = 422 if form.errors or bulk.errors else 200
     return render_page(
         request, "labeling/issue_list.html", context, partial="labeling/_issues.html", status=status
@@ -211,6 +256,7 @@ def rule_edit(request: CoderRequest, slug: str) -> HttpResponse:
 
 urlpatterns: list[URLPattern] = [
     path("studies/<slug:slug>/corpus/", issue_list, name="issue-list"),
+    path("studies/<slug:slug>/corpus/facets/", issue_facets, name="issue-facets"),
     path("studies/<slug:slug>/corpus/eligibility/", issue_eligibility, name="issue-eligibility"),
     path("studies/<slug:slug>/corpus/<int:issue_id>/", issue_detail, name="issue-detail"),
     path("studies/<slug:slug>/corpus/<int:issue_id>/duplicate/", issue_duplicate, name="issue-duplicate"),

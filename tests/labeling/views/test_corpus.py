@@ -1,8 +1,11 @@
+from datetime import UTC, datetime
+
 import pytest
 from django.urls import reverse
 
 from labeling.models import Job, Role
 from labeling.services.corpus import current_rules, set_rules
+from labeling.views import corpus as corpus_views
 from tests.factories import (
     assignment_of,
     lead_of,
@@ -182,11 +185,11 @@ def test_the_list_costs_the_same_for_one_issue_and_for_fifty(client, study, lead
     make_issue(study)
     client.force_login(lead.user)
     client.get(address("issue-list", study))
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(8):
         client.get(address("issue-list", study))
     for _ in range(49):
         make_issue(study)
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(8):
         client.get(address("issue-list", study))
 
 
@@ -269,8 +272,70 @@ def test_a_list_says_how_many_issues_it_leaves_out(client, study, lead, masked):
     _, open_with = masked
     make_issue(study)
     open_with("repository")
-    page = page_of(client, lead.user, address("issue-list", study)).content.decode()
+    page = page_of(client, lead.user, address("issue-facets", study)).content.decode()
     assert "1 is hidden while you code it" in page
+
+
+# Counts of the filters
+
+
+def facets_of(client, member, **query):
+    """Text, count and whether it is chosen of every value, by facet."""
+    client.force_login(member.user)
+    shown = client.get(address("issue-facets", member.study), query, headers=HTMX).context["facets"]
+    return {
+        facet.name: [(each.text, each.count, each.chosen) for each, _ in values] for facet, values in shown
+    }
+
+
+@pytest.fixture
+def four(study):
+    make_issue(study, repository="octo/fork", snapshot={"state": "open", "github_labels": ["bug", "größe"]})
+    make_issue(study, snapshot={"state": "closed", "github_labels": ["bug"], "has_merged_fix": True})
+    make_issue(study, snapshot={"state": "closed", "github_labels": [], "has_merged_fix": True})
+    make_issue(study, snapshot={"opened_at": datetime(2019, 5, 1, tzinfo=UTC), "github_labels": []})
+    make_issue(make_study(), repository="other/study")
+
+
+def test_each_value_is_counted_among_what_the_other_filters_leave(client, study, lead, four):
+    everything = facets_of(client, lead)
+    assert everything["repository"] == [("octo/spoon", 3, False), ("octo/fork", 1, False)]
+    assert everything["state"] == [("closed", 3, False), ("open", 1, False)]
+    assert everything["github_label"] == [("bug", 2, False), ("größe", 1, False)]
+    assert everything["year"] == [("2024", 3, False), ("2019", 1, False)]
+    assert everything["has_fix"] == [("no", 2, False), ("yes", 2, False)]
+
+    closed = facets_of(client, lead, state="closed")
+    assert closed["state"] == [("closed", 3, True), ("open", 1, False)]
+    assert closed["github_label"] == [("bug", 1, False)]
+
+
+def test_a_value_leads_to_what_it_counts(client, study, lead, four):
+    client.force_login(lead.user)
+    for facet, values in client.get(address("issue-facets", study), headers=HTMX).context["facets"]:
+        for value, query in values:
+            page = client.get(f"{address('issue-list', study)}?{query}")
+            assert page.context["count"] == value.count, (facet.name, value.text)
+
+
+def test_a_browser_without_scripts_gets_the_counts_with_the_list(client, study, lead, four):
+    page = page_of(client, lead.user, address("issue-facets", study)).content.decode()
+    assert "<html" in page
+    assert "4 issues in the corpus" in page
+    assert "octo/fork" in page
+
+
+def test_what_a_round_hides_is_not_counted(client, study, lead, masked):
+    issue, open_with = masked
+    open_with("state")
+    assert facets_of(client, lead)["state"] == []
+
+
+def test_a_long_list_says_that_there_are_more(client, study, lead, monkeypatch):
+    monkeypatch.setattr(corpus_views, "MOST_COUNTED", 2)
+    for _ in range(3):
+        make_issue(study)
+    assert "More than 2 issues" in page_of(client, lead.user, address("issue-list", study)).content.decode()
 
 
 # Deciding by hand

@@ -1,0 +1,40 @@
+"""Which issues mention some words: one answer, from whatever search the database has."""
+
+from django.db import connection
+from django.db.models import Exists, OuterRef, Q
+from django.db.models.expressions import RawSQL
+
+from labeling.models import SnapshotDocument, Study
+from labeling.services.word_index import unindexed
+from labeling.words import words_of
+
+_POSTGRESQL = "SELECT issue_id FROM labeling_issuewords WHERE words @@ %s::tsquery"
+_SQLITE = "SELECT rowid FROM labeling_issuewords WHERE labeling_issuewords MATCH %s"
+
+
+def mentioning(study: Study, text: str) -> Q:
+    """Condition on issues: each word of ``text`` begins a word of the name or of the newest texts."""
+    words = words_of([text])
+    if not words:
+        return Q(pk__in=())
+    found = Q(pk__in=_found(words))
+    if not unindexed(study).exists():
+        return found
+    # What came just now is read itself until a worker has indexed it.
+    return Q(found, is_indexed=True) | Q(_read(words), is_indexed=False)
+
+
+def _found(words: list[str]) -> RawSQL:
+    """Issues that the index finds; words are letters and digits, so they need no escaping."""
+    if connection.vendor == "postgresql":
+        return RawSQL(_POSTGRESQL, [" & ".join(f"'{word}':*" for word in words)])  # noqa: S611 - constant
+    return RawSQL(_SQLITE, [" ".join(f'"{word}"*' for word in words)])  # noqa: S611 - constant
+
+
+def _read(words: list[str]) -> Q:
+    condition = Q()
+    for word in words:
+        begins = rf"(^|\W|_){word}"
+        texts = SnapshotDocument.objects.filter(snapshot=OuterRef("latest"), source__iregex=begins)
+        condition &= Q(key__iregex=begins) | Q(source_id__iregex=begins) | Q(Exists(texts))
+    return condition
