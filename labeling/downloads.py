@@ -47,7 +47,7 @@ def file_response(export: Export) -> StreamingHttpResponse:
     response = StreamingHttpResponse(
         export.chunks,
         content_type=f"{kind}; charset=utf-8" if kind.startswith("text/") else kind,
-        headers={"Content-Disposition": f'attachment; filename="{export.name}"'},
+        headers={"Content-Disposition": f'attachment; filename="{export.name.rpartition("/")[2]}"'},
     )
     if export.hidden_units:
         response[HIDDEN] = str(export.hidden_units)

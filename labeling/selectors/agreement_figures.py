@@ -95,7 +95,7 @@ def agreement_figures(
         "claims": _claims(coding_round, payload),
         "stopping": _stopped_at_goal(coding_round, tables),
         "closer_keys": _closer_keys(rows),
-        "closer": _closer(rows, names, _category_names(asked), coding_round, dimension, pair),
+        "closer": _closer(rows, names, category_names(asked), coding_round, dimension, pair),
         "sealed": len(sealed),
     }
 
@@ -142,10 +142,12 @@ def _shape(rows: Sequence[DimensionRow]) -> dict[str, Any]:
     }
 
 
-def _category_names(asked: Iterable[Dimension]) -> dict[str, dict[str, CategoryName]]:
+def category_names(asked: Sequence[Dimension]) -> dict[str, dict[str, CategoryName]]:
+    """The categories of each dimension by code, as figures print them."""
     keys = {each.pk: each.key for each in asked}
     names: dict[str, dict[str, CategoryName]] = {key: {} for key in keys.values()}
-    rows = Category.objects.filter(dimension__in=keys).select_related("parent")
+    using = asked[0]._state.db if asked else None  # an export reads all of it from one state of the database
+    rows = Category.objects.using(using).filter(dimension__in=keys).select_related("parent")
     for each in rows:
         group = each.parent.name if each.parent is not None else ""
         key = each.hotkey or each.name[:3]

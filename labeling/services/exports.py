@@ -12,7 +12,7 @@ from labeling.export.columns import cells_of, columns_of
 from labeling.export.rows import FILES, column_rows
 from labeling.export.writer import Format, write_rows
 from labeling.models import Membership, Role, Round, Study
-from labeling.selectors.export import agreement, annotations, labels, records
+from labeling.selectors.export import agreement, annotations, labels, records, tables
 from labeling.selectors.export.reader import Reader, hidden_units
 from labeling.selectors.export.records import EXPORTED
 from labeling.services.agreement import mark_read, store_agreement
@@ -46,6 +46,14 @@ ROWS: dict[str, Callable[[Reader], Iterable[Any]]] = {
     OWN: annotations.own_annotation_rows,
     "sample.csv": records.sample_rows,
 }
+TABLES: dict[str, Callable[[Reader], str]] = {
+    "tables/agreement.tex": tables.agreement_tex,
+    "tables/categories.tex": tables.categories_tex,
+    "tables/confusion.tex": tables.confusion_tex,
+    "tables/numbers.tex": tables.numbers_tex,
+}
+"""Texts for LaTeX; they hold numbers of closed rounds alone."""
+NAMES = frozenset(FILES) | frozenset(TABLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +71,9 @@ class Export:
 def file_names(member: Membership) -> list[str]:
     """The files the member may have: coders and adjudicators their own answers, only leads all events."""
     if member.role == Role.LEAD:
-        return sorted(FILES)
+        return sorted(NAMES)
     if member.role == Role.OBSERVER:
-        return sorted(set(FILES) - {OWN, EVENTS})
+        return sorted(NAMES - {OWN, EVENTS})
     return [OWN]
 
 
@@ -80,11 +88,11 @@ def stream(
     pseudonyms: bool = False,
 ) -> Export:
     """Begin a file. It shows the study as it is now, however slowly it is read."""
-    if name not in FILES:
+    if name not in NAMES:
         raise Http404(f"There is no file {name}.")
     if name not in file_names(member):
         raise PermissionDenied(f"You may have: {', '.join(file_names(member))}.")
-    if name in UNBLINDING:
+    if name in UNBLINDING or name in TABLES:
         _heal_and_mark(study, member)
     record(study=study, by=member, verb=EXPORTED, object=name)
     chunks = _chunks(
@@ -105,7 +113,8 @@ def write_folder(*, study: Study, folder: Path, pseudonyms: bool = False) -> lis
     written = []
     with snapshot() as using:
         reader = Reader(Study.objects.using(using).get(pk=study.pk), nobody, using, pseudonyms=pseudonyms)
-        for name in sorted(set(FILES) - {OWN}):
+        for name in sorted(NAMES - {OWN}):
+            (folder / name).parent.mkdir(exist_ok=True)
             with (folder / name).open("wb") as file:
                 file.writelines(_content(name, reader, Format()))
             written.append(folder / name)
@@ -135,6 +144,8 @@ def _chunks(
 
 
 def _content(name: str, reader: Reader, form: Format) -> Iterator[bytes]:
+    if name in TABLES:
+        return iter([TABLES[name](reader).encode()])
     if name == WIDE:
         layout = labels.wide_layout(reader)
         return write_rows([each.name for each in layout.columns()], labels.wide_rows(reader, layout), form)

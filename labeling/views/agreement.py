@@ -15,6 +15,7 @@ from labeling.charts.breakdown import DimensionGroups
 from labeling.models import UNIT, AgreementReport, Membership, Round, Study
 from labeling.selectors.agreement import ELIGIBILITY
 from labeling.selectors.agreement_figures import APART, agreement_figures, agreement_trend, listed_rounds
+from labeling.selectors.agreement_latex import page_latex
 from labeling.selectors.agreement_sections import (
     VERSION,
     breakdown_choices,
@@ -77,7 +78,7 @@ def _numbers(request: CoderRequest, coding_round: Round, member: Membership) -> 
     )
     closer = figures["closer"]
     is_apart = coding_round.kind in APART
-    return figures | {
+    context = figures | {
         "report": report,
         "is_apart": is_apart,
         "is_independent": report.kind != AgreementReport.Kind.AFTER_UNBLINDING,
@@ -89,6 +90,7 @@ def _numbers(request: CoderRequest, coding_round: Round, member: Membership) -> 
         **_compared(request, coding_round, member),
         "csv": CSV if CSV in file_names(member) else "",
     }
+    return context | {"latex": page_latex(context, coding_round.number)}
 
 
 def _broken_down(request: CoderRequest, coding_round: Round, report: AgreementReport) -> dict[str, Any]:

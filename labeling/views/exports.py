@@ -15,7 +15,7 @@ from labeling.downloads import export_options, file_response
 from labeling.errors import InvalidInputError
 from labeling.models import Membership, Round, Study
 from labeling.selectors.export.reader import Reader, hidden_units
-from labeling.services.exports import EVENTS, OWN, UNBLINDING, file_names, stream
+from labeling.services.exports import EVENTS, OWN, TABLES, UNBLINDING, file_names, stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,12 @@ FILES: dict[str, dict[str, str]] = {
         "agreement.csv": "Every stored number with its interval, in full precision.",
         "left_out.csv": "Units that take no part in a number, with the reason.",
     },
+    "LaTeX": {
+        "tables/agreement.tex": "Each closed round by dimension, as a table for a paper.",
+        "tables/categories.tex": "Each dimension, category by category.",
+        "tables/confusion.tex": "Who chose what, for each pair of coders.",
+        "tables/numbers.tex": "One command per number, for sentences that quote them.",
+    },
     "Design of the study": {
         "codebook.csv": "Every version of the codebook: dimensions, categories, definitions.",
         "mappings.csv": "Where categories of one version went in a later one.",
@@ -58,7 +64,9 @@ FILES: dict[str, dict[str, str]] = {
 def export_list(request: CoderRequest, slug: str) -> HttpResponseBase:
     study, member = get_study_or_404(request.user, slug)
     groups = _listed(member)
-    unblinds = any(each.name in UNBLINDING for files in groups.values() for each in files)
+    unblinds = any(
+        each.name in UNBLINDING or each.name in TABLES for files in groups.values() for each in files
+    )
     context = {
         "study": study,
         "membership": member,
@@ -109,5 +117,5 @@ def export_file(request: CoderRequest, slug: str, name: str) -> HttpResponseBase
 
 urlpatterns: list[URLPattern] = [
     path("studies/<slug:slug>/exports/", export_list, name="export-list"),
-    path("studies/<slug:slug>/exports/<str:name>", export_file, name="export-file"),
+    path("studies/<slug:slug>/exports/<path:name>", export_file, name="export-file"),
 ]

@@ -36,5 +36,5 @@ class ExportFile(ApiView):
 
 
 urlpatterns: list[URLPattern] = [
-    path("studies/<slug:slug>/exports/<str:name>", ExportFile.as_view(), name="export-file"),
+    path("studies/<slug:slug>/exports/<path:name>", ExportFile.as_view(), name="export-file"),
 ]

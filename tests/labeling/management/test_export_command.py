@@ -5,9 +5,8 @@ import io
 import pytest
 from django.core.management import CommandError, call_command
 
-from labeling.export.rows import FILES
 from labeling.models import Round
-from labeling.services.exports import stream
+from labeling.services.exports import NAMES, stream
 from tests.factories import lead_of, make_round, make_study
 from tests.labeling.closing import close, coded_round
 
@@ -29,8 +28,9 @@ def export(*arguments) -> str:
 
 def test_a_folder_gets_every_file_but_own_annotations(closed, tmp_path):
     printed = export("spoons", "--output", tmp_path / "files")
-    names = {path.name for path in (tmp_path / "files").iterdir()}
-    assert names == set(FILES) - {"own_annotations.csv"}
+    folder = tmp_path / "files"
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")}
+    assert names == NAMES - {"own_annotations.csv"}
     assert len(printed.splitlines()) == len(names)
     lead = lead_of(closed.study)
     for name in names:

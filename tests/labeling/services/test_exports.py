@@ -18,7 +18,7 @@ from labeling.export.rows import FILES
 from labeling.models import Assignment, Event, Evidence, Role, Round, Sample, Submission
 from labeling.sampling import draw_sample
 from labeling.services.agreement import report_of
-from labeling.services.exports import file_names, stream
+from labeling.services.exports import NAMES, file_names, stream
 from labeling.services.reconciliation import Answer, record_decision, reopen_decision
 from labeling.services.samples import draw
 from labeling.snapshot import snapshot
@@ -171,7 +171,7 @@ def test_a_file_is_the_expected_one_byte_for_byte(coded, name, monkeypatch):
 
 def test_the_same_state_gives_the_same_bytes(coded):
     finish(coded)
-    for name in FILES:
+    for name in NAMES:
         assert file_of(coded.study, name) == file_of(coded.study, name), name
 
 
@@ -194,6 +194,27 @@ def test_stored_numbers_are_exported_in_full_precision(coded):
     assert (kappa["coder_a"], kappa["coder_b"]) == ("ada", "ben")
     assert [row["statistic"] for row in whole if row["headline"] == "true"] == ["cohen_kappa"]
     assert {row["scope"] for row in rows} >= {"whole", "pair", "category:crash"}
+
+
+def test_tables_for_latex_hold_the_stored_numbers_of_every_closed_round(coded):
+    (stored,) = [row for row in report_of(coded).payload["dimensions"] if row["key"] == "symptom"]
+    kappa = f"{stored['kappa']['value']:.2f}"
+    table = file_of(coded.study, "tables/agreement.tex").decode()
+    assert rf"Cohen's $\kappa$ & {kappa} &" in table
+    assert table.count(r"\begin{table}") == 1
+    numbers = file_of(coded.study, "tables/numbers.tex").decode()
+    assert rf"\newcommand{{\RoundOneSymptomValue}}{{{kappa}}}" in numbers
+    assert "rows ada, columns ben" in file_of(coded.study, "tables/confusion.tex").decode()
+    assert "rows C" in file_of(coded.study, "tables/confusion.tex", pseudonyms=True).decode()
+
+
+def test_lower_limits_are_exported_beside_the_coefficients(coded):
+    rows = rows_of(file_of(coded.study, "agreement.csv"))
+    claims = {row["key"]: row["claim"] for row in report_of(coded).payload["dimensions"]}
+    found = {row["dimension"]: row["value"] for row in rows if row["statistic"].endswith("_lower_limit")}
+    for key, claim in claims.items():
+        if claim and claim["lower"] is not None:
+            assert float(found[key]) == claim["lower"]
 
 
 def test_cells_a_spreadsheet_would_run_are_verbatim_unless_asked_for(coded):

@@ -449,3 +449,15 @@ def test_two_categories_that_were_confused_show_their_definitions(client):
 def test_warnings_call_categories_by_their_names(client):
     answers = {"ada": ["crash"] * 19 + ["hang"], "ben": ["crash"] * 18 + ["hang", "crash"]}
     assert "because “Crash” is 95.00% of all answers" in page_of(client, read_round(answers))
+
+
+def test_each_table_can_be_had_in_latex(client):
+    coding_round = read_round(TWELVE)
+    page = page_of(client, coding_round)
+    for part in ("dimensions", "claims", "categories", "confusion", "sentence"):
+        assert f'data-copy="{part}-tex"' in page
+        assert f'id="{part}-tex"' in page
+    kappa = store_agreement(coding_round).payload["dimensions"][0]["kappa"]["value"]
+    text = page.split('id="dimensions-tex"')[1].split("</pre>")[0]
+    assert "\\toprule" in text
+    assert f"$\\kappa$ &amp; {kappa:.2f} &amp;" in text

@@ -6,10 +6,9 @@ import io
 import pytest
 from django.urls import reverse
 
-from labeling.export.rows import FILES
 from labeling.models import Role
 from labeling.services.agreement import mark_read
-from labeling.services.exports import file_names
+from labeling.services.exports import NAMES, file_names
 from labeling.views.exports import FILES as LISTED
 from tests.factories import lead_of, make_member, make_round, make_study
 from tests.labeling.closing import close, coded_round, coder_called
@@ -41,7 +40,7 @@ def rows_of(response):
 
 
 def test_the_page_describes_every_file():
-    assert {name for files in LISTED.values() for name in files} == set(FILES)
+    assert {name for files in LISTED.values() for name in files} == NAMES
 
 
 @pytest.mark.parametrize("role", [Role.LEAD, Role.CODER, Role.ADJUDICATOR, Role.OBSERVER])
@@ -49,7 +48,7 @@ def test_a_member_is_offered_what_they_may_have_and_gets_it(client, coding_round
     study = coding_round.study
     member = lead_of(study) if role == Role.LEAD else make_member(study, role=role)
     page = page_of(client, study, member.user)
-    for name in FILES:
+    for name in NAMES:
         offered = f'/exports/{name}"' in page
         assert offered == (name in file_names(member)), name
         answer = download(client, study, name, member.user)
@@ -64,6 +63,12 @@ def test_a_file_is_streamed_as_a_download(client, coding_round):
     assert response["Content-Disposition"] == 'attachment; filename="annotations.csv"'
     assert "Intercoder-Hidden-Units" not in response
     assert [row["coder"] for row in rows_of(response)] == ["ada", "ben"] * 4
+
+
+def test_a_table_for_latex_is_named_without_its_folder(client, coding_round):
+    response = download(client, coding_round.study, "tables/agreement.tex")
+    assert response["Content-Disposition"] == 'attachment; filename="agreement.tex"'
+    assert rb"\label{tab:agreement-round-1}" in response.getvalue()
 
 
 def test_options_change_how_it_is_written(client, coding_round):
