@@ -83,6 +83,8 @@ GROUPS: tuple[tuple[str, tuple[Shortcut, ...]], ...] = (
     ),
 )
 DEFAULT_KEYS = {shortcut.action: shortcut.keys for _, shortcuts in GROUPS for shortcut in shortcuts}
+SINGLE_KEYS = "single_keys"
+"""Entry of a key map that is no action: "off" where keys without Ctrl do nothing."""
 SIGNS = {"Enter": "↵", "Escape": "Esc", "Shift": "⇧", "Control": "Ctrl "}
 
 
@@ -128,6 +130,7 @@ def shortcut_list(context: Context) -> dict[str, Any]:
     """Everything the keyboard does, with the reader's own keys."""
     key_map = context.get("key_map") or {}
     return {
+        "single_keys": key_map.get(SINGLE_KEYS) != "off",
         "groups": [
             (title, [(shortcut.label, keys_of(shortcut.action, key_map)) for shortcut in shortcuts])
             for title, shortcuts in GROUPS

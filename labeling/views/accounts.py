@@ -15,6 +15,7 @@ from annotator.http import CoderRequest, render_page
 from labeling.errors import InvalidInputError, MembershipError
 from labeling.forms.accounts import AccountForm, JoinForm, SourceTokenForm
 from labeling.forms.errors import add_errors
+from labeling.forms.keys import KeyMapForm
 from labeling.models import Membership, SourceToken, User
 from labeling.selectors.studies import notices_with_shown_names, own_notices
 from labeling.services.members import accept_invitation, find_invitation
@@ -32,14 +33,33 @@ def account(request: CoderRequest) -> HttpResponse:
     return _account_page(request, form, SourceTokenForm())
 
 
-def _account_page(request: CoderRequest, form: AccountForm, token_form: SourceTokenForm) -> HttpResponse:
+def _account_page(
+    request: CoderRequest,
+    form: AccountForm,
+    token_form: SourceTokenForm,
+    key_form: KeyMapForm | None = None,
+) -> HttpResponse:
+    key_form = key_form or KeyMapForm(None, request.user.key_map)
     context = {
         "form": form,
         "token_form": token_form,
+        "key_form": key_form,
         "tokens": SourceToken.objects.filter(user=request.user).order_by("api_base"),
     }
-    has_errors = bool(form.errors or token_form.errors)
+    has_errors = bool(form.errors or token_form.errors or key_form.errors)
     return render_page(request, "labeling/account.html", context, status=422 if has_errors else 200)
+
+
+@require_POST
+def key_map(request: CoderRequest) -> HttpResponse:
+    """Keep one's own keys; without any in the form all are the defaults again."""
+    key_form = KeyMapForm(request.POST, request.user.key_map)
+    if not key_form.is_valid():
+        return _account_page(request, AccountForm(instance=request.user), SourceTokenForm(), key_form)
+    request.user.key_map = key_form.key_map()
+    request.user.save(update_fields=["key_map"])
+    messages.success(request, "Your keys were saved.")
+    return redirect("labeling:account")
 
 
 @require_POST
@@ -132,6 +152,7 @@ def _join(request: HttpRequest, token: str, form: JoinForm | None) -> Membership
 
 urlpatterns: list[URLPattern] = [
     path("account/", account, name="account"),
+    path("account/keys/", key_map, name="key-map"),
     path("account/tokens/", source_token_create, name="source-token-create"),
     path("account/tokens/<int:token_id>/delete/", source_token_delete, name="source-token-delete"),
     path("account/theme/", theme, name="theme"),

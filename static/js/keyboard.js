@@ -1,18 +1,21 @@
 // Single keys. A control names its keys in data-keys, as in aria-keyshortcuts ("Shift+S", "?", "Enter"; alternatives
 // after a space); letters without "+" are typed one after another ("xa"). The page is the map: a key acts on the first
-// visible control that names it, unless somebody prevents the event "key" that the control gets first. Never while typing in a field; the switch in the overview turns single keys off.
+// visible control that names it, unless somebody prevents the event "key" that the control gets first. Never while
+// typing in a field; the switch in the overview, or in the account, turns single keys off.
 
 const SETTING = "intercoder.single-keys";
 const PREFIX_TIMEOUT = 1500;
 const NAMED_KEYS = new Set(["Enter", "Escape", "ArrowUp", "ArrowDown"]);
 const TEXT_INPUTS = new Set(["checkbox", "radio", "button", "submit", "file", "range", "color"]);
 
+const toggle = document.getElementById("single-keys");
 let typed = "";
 let forgetting = 0;
 
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing || event.altKey) return;
   const combination = combinationOf(event);
+  if (event.target.matches("[data-key-field]")) return record(event, combination);
   if (event.key === "Escape") return leave(event);
   const modified = event.ctrlKey || event.metaKey;
   if (isTyping(event.target) && combination !== "Control+Enter") return;
@@ -44,8 +47,17 @@ function keepsEnter(element) {
   return element.closest("a[href], button, summary") !== null;
 }
 
+// The switch of this browser; while it was not touched, what the account says.
 function singleKeysAreOn() {
-  return localStorage.getItem(SETTING) !== "off";
+  return (localStorage.getItem(SETTING) ?? (toggle?.defaultChecked === false ? "off" : "on")) !== "off";
+}
+
+// A field of the account takes the key that is pressed in it; those that move through a form keep doing that.
+function record(event, combination) {
+  const isModifier = event.key === "Shift" || event.key === "Control" || event.key === "Meta";
+  if (isModifier || ["Tab", "Enter", "Escape", "Backspace", "Delete"].includes(event.key)) return;
+  event.preventDefault();
+  event.target.value = combination;
 }
 
 function leave(event) {
@@ -118,8 +130,9 @@ function clear(radio) {
   radio.dispatchEvent(new Event("change", { bubbles: true }));
 }
 
-const toggle = document.getElementById("single-keys");
 if (toggle) {
   toggle.checked = singleKeysAreOn();
   toggle.addEventListener("change", () => localStorage.setItem(SETTING, toggle.checked ? "on" : "off"));
 }
+// What is saved in the account counts from then on, here as well.
+document.getElementById("key-map")?.addEventListener("submit", () => localStorage.removeItem(SETTING));

@@ -147,3 +147,39 @@ def test_the_inbox_lists_notices_and_marks_them_read(client):
     assert re.search(r'href="/x/">Opened for coding: round 2<', page)
     client.post(reverse("labeling:inbox"))
     assert Notice.objects.get().read_at is not None
+
+
+def test_own_keys_are_kept_and_shown(client, ada):
+    saved = client.post(
+        reverse("labeling:key-map"), {"single_keys": "on", "skip": "Shift+Y", "memo": "Shift+N"}
+    )
+    assert saved.status_code == 302
+    ada.refresh_from_db()
+    assert ada.key_map == {"skip": "Shift+Y"}
+    assert client.get(reverse("labeling:account")).context["key_form"]["skip"].value() == "Shift+Y"
+
+
+@pytest.mark.parametrize(
+    ("keys", "field", "told"),
+    [
+        ({"skip": "Shift+X"}, "exclude", "is taken: Skip"),
+        ({"skip": "a"}, "skip", "Press one sign"),
+        ({"skip": "7"}, "skip", "Press one sign"),
+        ({"skip": "Control+W"}, "skip", "Press one sign"),
+        ({"discuss": "a"}, "discuss", "is taken: Agree on A"),
+    ],
+)
+def test_a_key_that_is_taken_is_refused_at_its_field(client, ada, keys, field, told):
+    answer = client.post(reverse("labeling:key-map"), {"single_keys": "on"} | keys)
+    assert answer.status_code == 422
+    assert told in answer.context["key_form"].errors[field][0]
+    ada.refresh_from_db()
+    assert ada.key_map == {}
+
+
+def test_single_keys_can_be_switched_off_for_good(client, ada):
+    client.post(reverse("labeling:key-map"), {})
+    ada.refresh_from_db()
+    assert ada.key_map == {"single_keys": "off"}
+    overview = client.get(reverse("labeling:account")).content.decode()
+    assert 'id="single-keys">' in overview
