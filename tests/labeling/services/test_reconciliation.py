@@ -9,7 +9,13 @@ from django.core.exceptions import PermissionDenied
 from django.db import connection
 from django.urls import reverse
 
-from labeling.errors import DecisionError, InvalidInputError, RoundStateError, StaleVersionError
+from labeling.errors import (
+    DecisionError,
+    InvalidInputError,
+    RoundStateError,
+    SampleError,
+    StaleVersionError,
+)
 from labeling.models import (
     UNIT,
     AgreementReport,
@@ -37,11 +43,14 @@ from labeling.services.reconciliation import (
     reopen_decision,
     undo_opening,
 )
+from labeling.services.rounds import finish_round
+from labeling.services.samples import draw, replace
 from tests.factories import (
     assignment_of,
     lead_of,
     make_codebook,
     make_dimension,
+    make_issue,
     make_member,
     make_study,
     make_submission,
@@ -639,23 +648,25 @@ def test_an_unread_close_can_be_taken_back(disagreed):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_who_decide_at_once_one_decides(disagreed):
-    lead = lead_of(disagreed.study)
-    together = Barrier(2)
+def test_of_eight_who_decide_at_once_one_decides(disagreed):
+    deciders = [lead_of(disagreed.study), *(make_member(disagreed.study, role=Role.LEAD) for _ in range(7))]
+    together = Barrier(len(deciders))
 
-    def attempt(answer: Answer) -> str:
-        together.wait(timeout=10)
+    def attempt(place: int) -> tuple[str, ...]:
+        together.wait(timeout=30)
         try:
-            return ",".join(codes(decide(disagreed, lead, answer)))
+            return ("decided", *codes(decide(disagreed, deciders[place], [CRASH, HANG][place % 2])))
         except StaleVersionError as stale:
-            return "stale, " + ",".join(stale.extra["conflicts"]["decision"]["theirs"]["categories"])
+            return ("conflict", *stale.extra["conflicts"]["decision"]["theirs"]["categories"])
         finally:
             connection.close()
 
-    with ThreadPoolExecutor(2) as threads:
-        outcomes = sorted(threads.map(attempt, [CRASH, HANG]))
-    assert outcomes in (["crash", "stale, crash"], ["hang", "stale, hang"])
+    with ThreadPoolExecutor(len(deciders)) as threads:
+        outcomes = Counter(threads.map(attempt, range(len(deciders))))
+    (said,) = codes(decision_at(disagreed))
+    assert outcomes == {("decided", said): 1, ("conflict", said): 7}
     assert decision_at(disagreed).version == 1
+    assert Event.objects.filter(verb="decision.recorded").count() == 1
 
 
 def test_free_text_is_never_queued_but_may_be_decided():
@@ -675,3 +686,136 @@ def test_free_text_is_never_queued_but_may_be_decided():
     with pytest.raises(InvalidInputError):
         decide(coding_round, lead, Answer(), dimension="note")
     assert decide(coding_round, lead, text, dimension="note").text == "Both saw it"
+
+
+# A disagreement of every kind of dimension
+
+
+def every_kind(study) -> None:
+    """Single with two levels, multiple, ordinal, one asked only if, and free text."""
+    codebook = make_codebook(study)
+    codebook.dimensions.exclude(key__in=("symptom", "fix")).delete()
+    make_dimension(codebook, "severity", ["low", "middle", "high"], kind="ordinal")
+    condition = {"dimension": "symptom", "any_of": ["crash", "hang"]}
+    make_dimension(codebook, "detail", ["segfault", "abort"], asked_if=condition)
+    make_dimension(codebook, "note", kind="text", required=False)
+
+
+AGREED = {"symptom": "crash", "fix": ["call"], "severity": "low", "detail": "abort"}
+#: What the second coder says instead, unit by unit; the first one says what is agreed.
+PLANTED = [
+    {},
+    {"symptom": "hang"},  # below another heading it is another category
+    {"symptom": "wrong-output", "detail": "state:not_asked"},  # two levels; then asked of one alone
+    {"fix": ["call", "rewrite"]},  # sets that overlap differ
+    {"fix": []},  # an empty set is an answer
+    {"severity": "high"},
+    {"detail": "segfault"},
+    {"symptom": "state:unclear", "detail": "state:not_asked"},
+    {"severity": None},  # not answered at all
+    "-duplicate",  # excluded against a category
+]
+
+
+@pytest.fixture
+def planted():
+    study = make_study()
+    every_kind(study)
+    coding_round = coded_round({"ada": [], "ben": []}, study=study, units=len(PLANTED))
+    for place, other in enumerate(PLANTED):
+        make_submission(assignment_of(coding_round, coder(coding_round, "ada"), place), AGREED)
+        theirs = assignment_of(coding_round, coder(coding_round, "ben"), place)
+        if isinstance(other, str):
+            make_submission(theirs, exclude_reason=other[1:])
+        else:
+            make_submission(theirs, AGREED | other)
+    return close(coding_round)
+
+
+def test_disagreements_of_every_kind_are_found_once(planted):
+    rows = Decision.objects.filter(round_unit__round=planted).exclude(type__in=("agreed", "single"))
+    found = Counter((row.dimension, row.type) for row in rows)
+    assert found == {
+        ("symptom", "disagreed"): 3,
+        ("fix", "disagreed"): 2,
+        ("severity", "disagreed"): 1,
+        ("severity", "one_sided"): 1,
+        ("detail", "disagreed"): 1,
+        # Asked of one: whether it is asked is not decided yet. The excluded unit waits as a whole.
+        ("detail", "waiting"): 3,
+        (UNIT, "excluded"): 1,
+        ("symptom", "waiting"): 1,
+        ("fix", "waiting"): 1,
+        ("severity", "waiting"): 1,
+    }
+
+
+def test_disagreed_rows_of_every_kind_are_what_agreement_misses(planted):
+    numbers = AgreementReport.objects.get(round=planted).payload["dimensions"]
+    rows = Decision.objects.filter(round_unit__round=planted, type="disagreed")
+    disagreed = Counter(row.dimension for row in rows)
+    assert {each["key"] for each in numbers} >= set(disagreed)
+    for each in numbers:
+        if each["kind"] != "text":
+            missed = each["n_both"] * (1 - each["observed"]["value"])
+            assert disagreed[each["key"]] == pytest.approx(missed), each["key"]
+
+
+ANSWERS = {
+    "symptom": Answer(categories=("hang",)),
+    "fix": Answer(categories=("call", "condition")),
+    "severity": Answer(categories=("middle",)),
+    "detail": Answer(state="unclear"),
+}
+
+
+def test_the_coders_settle_all_of_it_and_the_round_can_be_finished(planted):
+    before = stored_numbers(), handed_in()
+    waiting = Decision.objects.filter(round_unit__round=planted, how="", waits_for="")
+    while rows := list(waiting.select_related("round_unit__round__study", "round_unit__unit")):
+        for row in rows:
+            answer = KEEP if row.dimension == UNIT else ANSWERS[row.dimension]
+            for name in ("ada", "ben"):
+                propose_decision(
+                    round_unit=row.round_unit,
+                    dimension=row.dimension,
+                    by=coder(planted, name),
+                    answer=answer,
+                )
+    finish_round(coding_round=planted, by=lead_of(planted.study))
+    decided = Decision.objects.filter(round_unit__round=planted, how="discussed")
+    assert {codes(row)[0] for row in decided if row.dimension == "symptom"} == {"hang"}
+    assert {tuple(codes(row)) for row in decided if row.dimension == "fix"} == {("call", "condition")}
+    assert {row.excluded for row in decided if row.dimension == UNIT} == {False}
+    assert (stored_numbers(), handed_in()) == before
+
+
+def test_an_excluded_unit_can_be_replaced_in_its_sample():
+    study = make_study()
+    lead, issues = lead_of(study), [make_issue(study), make_issue(study)]
+    sample = draw(study=study, method="random", size=1, seed=1, by=lead)
+    unit = sample.units.get()
+    coding_round = close(coded_round({"ada": ["-duplicate"], "ben": ["crash"]}, study=study, units=[unit]))
+    with pytest.raises(SampleError, match="once it is decided"):
+        replace(sample=sample, unit=unit, reason="Not a bug", by=lead)
+    decide(coding_round, lead, EXCLUDE, dimension=UNIT)
+    replace(sample=sample, unit=unit, reason="Not a bug", by=lead)
+    replaced = sample.sample_units.get(unit=unit)
+    assert {replaced.unit.issue, replaced.replaced_by.issue} == set(issues)
+
+
+def test_a_proposal_that_decides_is_no_proposal_that_waits(disagreed):
+    propose(disagreed, "ada", "hang")
+    propose(disagreed, "ben", "hang")
+    told = Notice.objects.order_by("pk").values_list("member__user__username", "verb")
+    assert list(told) == [("ben", "decision.proposed"), ("ada", "decision.recorded")]
+
+
+def test_adjudicators_are_called_where_they_decide():
+    study = make_study()
+    adjudicator = make_member(study, role=Role.ADJUDICATOR)
+    close(coded_round({"ada": ["crash"], "ben": ["crash"]}, study=study, decide="adjudicator"))
+    assert not Notice.objects.exists()
+    close(coded_round({"ada": ["crash"], "ben": ["hang"]}, study=study, decide="adjudicator"))
+    notice = Notice.objects.get()
+    assert (notice.member, notice.verb, notice.object) == (adjudicator, "reconciliation.opened", "round:2")
