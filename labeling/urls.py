@@ -8,6 +8,7 @@ from labeling.views import (
     corpus,
     exports,
     members,
+    methods,
     reconciliation,
     rounds,
     samples,
@@ -27,4 +28,5 @@ urlpatterns = [
     *agreement.urlpatterns,
     *reconciliation.urlpatterns,
     *exports.urlpatterns,
+    *methods.urlpatterns,
 ]

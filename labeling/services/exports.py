@@ -12,7 +12,7 @@ from labeling.export.columns import cells_of, columns_of
 from labeling.export.rows import FILES, column_rows
 from labeling.export.writer import Format, write_rows
 from labeling.models import Membership, Role, Round, Study
-from labeling.selectors.export import agreement, annotations, labels, records, tables
+from labeling.selectors.export import agreement, annotations, labels, records, tables, texts
 from labeling.selectors.export.reader import Reader, hidden_units
 from labeling.selectors.export.records import EXPORTED
 from labeling.services.agreement import mark_read, store_agreement
@@ -30,6 +30,7 @@ UNBLINDING = {
     "labels.csv",
     WIDE,
     "left_out.csv",
+    "methods.md",
 }
 ROWS: dict[str, Callable[[Reader], Iterable[Any]]] = {
     "agreement.csv": agreement.agreement_rows,
@@ -53,7 +54,12 @@ TABLES: dict[str, Callable[[Reader], str]] = {
     "tables/numbers.tex": tables.numbers_tex,
 }
 """Texts for LaTeX; they hold numbers of closed rounds alone."""
-NAMES = frozenset(FILES) | frozenset(TABLES)
+TEXTS: dict[str, Callable[[Reader], str]] = {
+    "codebook.qdc": texts.codebook_qdc,
+    "codebook.yaml": texts.codebook_yaml,
+    "methods.md": texts.methods_md,
+}
+NAMES = frozenset(FILES) | frozenset(TABLES) | frozenset(TEXTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +150,8 @@ def _chunks(
 
 
 def _content(name: str, reader: Reader, form: Format) -> Iterator[bytes]:
-    if name in TABLES:
-        return iter([TABLES[name](reader).encode()])
+    if name in TABLES or name in TEXTS:
+        return iter([(TABLES | TEXTS)[name](reader).encode()])
     if name == WIDE:
         layout = labels.wide_layout(reader)
         return write_rows([each.name for each in layout.columns()], labels.wide_rows(reader, layout), form)

@@ -50,7 +50,10 @@ FILES: dict[str, dict[str, str]] = {
         "tables/numbers.tex": "One command per number, for sentences that quote them.",
     },
     "Design of the study": {
+        "methods.md": "How the study was done, in paragraphs whose numbers name where they come from.",
         "codebook.csv": "Every version of the codebook: dimensions, categories, definitions.",
+        "codebook.yaml": "The newest frozen version, whole; it can be uploaded to another study.",
+        "codebook.qdc": "The newest frozen version for other programs of qualitative analysis (REFI-QDA).",
         "mappings.csv": "Where categories of one version went in a later one.",
         "funnel.csv": "From all issues to the eligible ones, step by step.",
         "frame.csv": "Every issue each sample was drawn from, in the order of its draw.",

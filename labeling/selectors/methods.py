@@ -1,0 +1,204 @@
+"""The facts of ``methods.md``: what is settled for the reader, of closed rounds only."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.db.models import Count, Max, Min, Q
+
+from labeling.methods import (
+    CodebookFacts,
+    CoderFacts,
+    CorpusFacts,
+    MethodsFacts,
+    RoundFacts,
+    SampleFacts,
+    Step,
+)
+from labeling.models import (
+    CategoryMapping,
+    Event,
+    Membership,
+    Round,
+    RoundUnit,
+    SampleUnit,
+    Study,
+)
+from labeling.paper import PaperFacts, paper_sentence
+from labeling.selectors.codebook_impact import closed_rounds
+from labeling.selectors.frozen import frozen_round, round_dimensions
+from labeling.selectors.settled import settled_shares
+from labeling.services.agreement import report_of, software_version
+from labeling.services.corpus import funnel
+from labeling.services.samples import statement
+
+ACTS = ("merge", "split", "rename", "move", "archive")
+
+
+def methods_facts(study: Study, *, pseudonyms: bool = False) -> MethodsFacts:
+    """Collect them; totals only, which no sealing hides."""
+    zone = ZoneInfo(study.zone)
+    rounds = closed_rounds(study)
+    read = [_Read(each, pseudonyms) for each in rounds]
+    running = study.rounds.filter(state=Round.State.OPEN, discarded_at__isnull=True)
+    coders = {coder.pk: coder for each in read for coder in each.coders}
+    return MethodsFacts(
+        zone=study.zone,
+        consensus=study.consensus,
+        corpus=_corpus(study, zone),
+        samples=list(_samples(study)),
+        codebooks=list(_codebooks(study, zone)),
+        coders=[
+            CoderFacts(_name(each, pseudonyms), each.experience, each.training)
+            for each in sorted(coders.values(), key=lambda each: each.number)
+        ],
+        rounds=[_round(each, zone) for each in read],
+        open_rounds=list(running.order_by("number").values_list("number", flat=True)),
+        software=software_version(),
+    )
+
+
+class _Read:
+    """A closed round with who coded what in it."""
+
+    def __init__(self, coding_round: Round, pseudonyms: bool) -> None:
+        frozen = frozen_round(coding_round)
+        said = {handed.coder for unit in frozen.units for handed in unit.handed}
+        self.coding_round = coding_round
+        self.units = [unit for unit in frozen.units if unit.handed]
+        self.coders = [
+            each for each in frozen.coders if each.pk in said and each.kind != Membership.Kind.REFERENCE
+        ]
+        self.names = [_name(each, pseudonyms) for each in self.coders]
+
+
+def _name(member: Membership, pseudonyms: bool) -> str:
+    return member.pseudonym if pseudonyms else member.name
+
+
+def _day(at: datetime, zone: ZoneInfo) -> date:
+    return at.astimezone(zone).date()
+
+
+def _corpus(study: Study, zone: ZoneInfo) -> CorpusFacts:
+    eligible = study.issues.filter(eligible=True)
+    opened = eligible.aggregate(first=Min("latest__opened_at"), last=Max("latest__opened_at"))
+    names = study.issues.exclude(repository="").order_by("repository").values_list("repository", flat=True)
+    return CorpusFacts(
+        sources=list(dict.fromkeys(_sources(study))),
+        repositories=list(names.distinct()),
+        funnel=[Step(each.kind, each.text, each.count, each.removed) for each in funnel(study)],
+        opened=(_day(opened["first"], zone), _day(opened["last"], zone)) if opened["first"] else None,
+        redacted=study.issues.filter(redacted_at__isnull=False).count(),
+    )
+
+
+def _sources(study: Study) -> Iterator[str]:
+    """What was asked of the sources, in words."""
+    for run in study.import_runs.order_by("pk"):
+        if run.source != "github":
+            yield "uploaded files"
+            continue
+        yield f"GitHub{_asked(run.query)}"
+
+
+def _asked(query: Mapping[str, Any]) -> str:
+    parts = []
+    if query.get("search"):
+        parts.append(f"search `{query['search']}`")
+    if query.get("state") in ("open", "closed"):
+        parts.append(f"{query['state']} ones only")
+    created = query.get("created") or {}
+    parts += [
+        f"{word} {created[end]}"
+        for end, word in (("from", "opened from"), ("to", "opened up to"))
+        if created.get(end)
+    ]
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _samples(study: Study) -> Iterator[SampleFacts]:
+    """The samples that were coded, numbered as ``sample.csv`` numbers them."""
+    coded = set(
+        study.rounds.filter(state__in=Round.UNBLINDED, discarded_at__isnull=True).values_list(
+            "sample", flat=True
+        )
+    )
+    for number, sample in enumerate(study.samples.defer("frame").order_by("pk"), start=1):
+        if sample.pk in coded:
+            counts = sample.sample_units.aggregate(
+                topped_up=Count("pk", filter=Q(drawn=SampleUnit.Drawn.TOP_UP)),
+                replaced=Count("pk", filter=Q(replaced_by__isnull=False)),
+            )
+            yield SampleFacts(number, statement(sample), **counts)
+
+
+def _codebooks(study: Study, zone: ZoneInfo) -> Iterator[CodebookFacts]:
+    versions = study.codebooks.filter(frozen_at__isnull=False).order_by("version")
+    for codebook in versions.prefetch_related("dimensions__categories"):
+        dimensions = list(codebook.dimensions.all())
+        categories = [each for dimension in dimensions for each in dimension.categories.all()]
+        rows = CategoryMapping.objects.filter(to_codebook=codebook).values_list("act", flat=True)
+        acts = list(rows)
+        if codebook.frozen_at is not None:
+            yield CodebookFacts(
+                version=codebook.version,
+                frozen_on=_day(codebook.frozen_at, zone),
+                dimensions=[each.name for each in dimensions],
+                categories=sum(not each.archived for each in categories),
+                acts={act: acts.count(act) for act in ACTS if act in acts},
+            )
+
+
+def _round(read: _Read, zone: ZoneInfo) -> RoundFacts:
+    coding_round = read.coding_round
+    assert coding_round.codebook is not None and coding_round.closed_at is not None  # noqa: S101, PT018 - closed
+    overlap = RoundUnit.objects.filter(round=coding_round, overlap=True, left_out=False).count()
+    return RoundFacts(
+        number=coding_round.number,
+        kind=coding_round.get_kind_display().lower(),
+        version=coding_round.codebook.version,
+        units=len(read.units),
+        coders=read.names,
+        overlap_units=overlap,
+        opened_on=_day(coding_round.opened_at, zone) if coding_round.opened_at else None,
+        closed_on=_day(coding_round.closed_at, zone),
+        masked=coding_round.masked_fields,
+        is_staged=bool(coding_round.stages),
+        counts=coding_round.counts_in_results,
+        counts_by_kind=coding_round.kind in Round.IN_RESULTS,
+        counting_changed=list(_counting_changes(coding_round, zone)),
+        after_unblinding=coding_round.after_unblinding,
+        goal=coding_round.goal,
+        agreement=_agreement(coding_round),
+        settled=settled_shares(coding_round).sentence,
+        decide=coding_round.decide,
+    )
+
+
+def _agreement(coding_round: Round) -> str:
+    """Of main rounds, and of others that count; a training compares coders with known answers."""
+    told = (Round.Kind.PILOT, Round.Kind.MAIN, Round.Kind.RECODE, Round.Kind.IMPORTED)
+    if coding_round.study.consensus or coding_round.kind not in told:
+        return ""
+    report = report_of(coding_round)
+    facts = PaperFacts(
+        payload=report.payload,
+        names={each.key: each.name for each in round_dimensions(coding_round)},
+        coders=len({coder for row in report.payload["dimensions"] for coder in row["coders"]}),
+        states_count=coding_round.study.count_states == Study.CountStates.CATEGORY,
+        # How disagreements were settled is told with its shares.
+        disagreed=0,
+        undecided=0,
+        settled_by=frozenset(),
+        after_unblinding=coding_round.after_unblinding,
+    )
+    return paper_sentence(facts).text
+
+
+def _counting_changes(coding_round: Round, zone: ZoneInfo) -> Iterable[date]:
+    events = Event.objects.filter(round=coding_round, verb="round.changed").order_by("at")
+    for event in events:
+        if "counts_in_results" in event.data.get("fields", ()):
+            yield _day(event.at, zone)

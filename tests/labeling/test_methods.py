@@ -1,0 +1,167 @@
+"""The paragraphs on method: what they say, and that every number can be found again."""
+
+import re
+from datetime import date
+
+import pytest
+
+from labeling.export.columns import columns_of
+from labeling.export.rows import FILES
+from labeling.methods import methods_text
+from labeling.models import Codebook, Round
+from labeling.selectors.methods import methods_facts
+from labeling.services.codebook_acts import perform
+from labeling.services.codebooks import freeze
+from labeling.services.exports import stream
+from labeling.services.reconciliation import Answer, record_decision
+from labeling.services.round_plans import update_round
+from tests.factories import lead_of, make_sample, make_study
+from tests.labeling.closing import close, coded_round, coder_called
+from tests.labeling.services.test_codebook_acts import merge
+
+pytestmark = pytest.mark.django_db
+
+FOUR = {"ada": ["crash", "crash", "hang", "warning"], "ben": ["hang", "crash", "hang", "crash"]}
+
+
+@pytest.fixture
+def study():
+    study = make_study(zone="Europe/Berlin")
+    sample = make_sample(study, units=4, seed=7)
+    units = list(sample.units.order_by("pk"))
+    coded_round(FOUR, study=study, units=units, kind=Round.Kind.PILOT, counts_in_results=False)
+    coded_round(FOUR, study=study, units=units, sample=sample, masked_fields=["github_labels", "author"])
+    for coding_round in study.rounds.all():
+        close(coding_round)
+    coder = coder_called(study, "ada")
+    coder.experience, coder.training = "five years of C++.", "two hours with the codebook"
+    coder.save()
+    return study
+
+
+def text_of(study, **options):
+    return methods_text(methods_facts(study, **options))
+
+
+def plain(study):
+    """Give the text without its notes."""
+    return re.sub(r"\[\^\d+\](?!:)", "", text_of(study))
+
+
+def test_the_whole_way_is_told(study):
+    text = plain(study)
+    for said in (
+        "We collected 4 issues.",
+        "They are of `octo/spoon`.",
+        "4 issues were eligible, opened from 2024-03-01 to 2024-03-01.",
+        "From 4 eligible issues we took a simple random sample of 4 (keyed hash, seed 7",
+        "The codebook has 1 dimension (Symptom) with 6 categories.",
+        "Two coders took part (ada and ben).",
+        "ada: experience: five years of C++; training: two hours with the codebook.",
+        "two coders coded 4 units with version 1 of the codebook.",
+        "The coders did not see the GitHub labels and the author (fields hidden, texts unchanged).",
+        "Cohen's κ was 0.20",
+        "The coders agreed on 2 of 4 answers (50.00%).",
+        "Days are those of the time zone Europe/Berlin.",
+    ):
+        assert said in text
+
+
+def test_how_disagreements_were_settled_is_told_in_percent(study):
+    coding_round = study.rounds.get(number=2)
+    round_unit = coding_round.round_units.order_by("pk").first()
+    record_decision(
+        round_unit=round_unit,
+        dimension="symptom",
+        by=lead_of(study),
+        answer=Answer(("crash",)),
+        rationale="It dies.",
+        disagreement_reason="misread",
+        version=0,
+    )
+    assert "Of the other 2, 1 was settled in discussion (50.00%); 1 are open." in plain(study)
+
+
+def test_every_note_names_a_file_with_its_column_or_an_event_or_a_setting(study):
+    text = text_of(study)
+    notes = dict(re.findall(r"^\[\^(\d+)\]: (.+)$", text, re.MULTILINE))
+    called = set(re.findall(r"\[\^(\d+)\](?!:)", text))
+    assert called == set(notes)
+    for note in notes.values():
+        files = re.findall(r"`(\w+\.csv)`", note)
+        columns = {each.name for file in files for each in columns_of(FILES[file])}
+        for column in re.findall(r"columns? `(\w+)`", note):
+            assert column in columns, note
+        assert files or "event" in note or "settings" in note or "members" in note, note
+
+
+def test_every_number_of_a_sentence_is_before_a_note(study):
+    body = text_of(study).split("\n[^1]:")[0]
+    for sentence in re.split(r"(?<=[.\]]) (?=[A-Z*])", body.partition("\n\n")[2]):
+        if re.search(r"\d", re.sub(r"\[\^\d+\]", "", sentence)) and "[^" not in sentence:
+            # A sentence inside a quoted paragraph on agreement: its note stands at the paragraph's end.
+            assert "[^" in body[body.index(sentence) :].split("\n\n")[0], sentence
+
+
+def test_a_round_that_counts_against_its_kind_is_told_with_the_day(study):
+    update_round(coding_round=study.rounds.get(number=1), by=lead_of(study), counts_in_results=True)
+    text = text_of(study)
+    assert "By decision of a lead this pilot round counts in the results[^" in text
+    assert "event `round.changed` of round 1, field `counts_in_results`" in text
+    assert "By decision" not in text.split("**Round 2**")[1]
+
+
+def test_versions_and_their_acts_are_told(study):
+    perform(study=study, act=merge("hang", into="crash"), by=lead_of(study))
+    freeze(study=study, by=lead_of(study))
+    Codebook.objects.filter(study=study).update(frozen_at="2024-05-06T22:30:00Z")
+    text = plain(study)
+    assert "It was frozen 2 times: version 1 on 2024-05-07 and version 2 on 2024-05-07." in text
+    assert "For version 2 1 category was merged." in text
+
+
+def test_an_open_round_is_named_and_nothing_more(study):
+    coded_round({"ada": ["warning"] * 3, "cleo": ["warning"] * 3}, study=study)
+    text = plain(study)
+    assert "Round 3 is not closed yet and not told of here." in text
+    assert "cleo" not in text
+
+
+def test_a_consensus_study_says_why_it_has_no_coefficient(study):
+    study.consensus = True
+    study.save()
+    text = plain(study)
+    assert "They coded as a group" in text
+    assert "κ" not in text
+
+
+def test_a_round_after_unblinding_says_so(study):
+    study.rounds.filter(number=2).update(after_unblinding=True)
+    assert "this coding is not independent" in plain(study)
+
+
+def test_pseudonyms_replace_names(study):
+    text = text_of(study, pseudonyms=True)
+    assert "ada" not in text
+    assert coder_called(study, "ada").pseudonym in text
+
+
+def test_an_empty_study_says_little():
+    assert methods_text(methods_facts(make_study())).startswith("# How the study was done\n\nDays are those")
+
+
+def test_the_days_are_those_of_the_study_zone(study):
+    study.rounds.filter(number=1).update(closed_at="2024-05-06T22:30:00Z")
+    assert methods_facts(study).rounds[0].closed_on == date(2024, 5, 7)
+
+
+def test_the_text_is_a_file_of_the_study(study):
+    export = stream(study=study, name="methods.md", member=lead_of(study))
+    assert b"".join(export.chunks).decode() == text_of(study)
+    study.rounds.get(number=1).refresh_from_db()
+    assert study.rounds.get(number=1).first_unblinded_read_at is not None
+
+
+def test_the_codebook_is_a_file_of_the_study(study):
+    for name in ("codebook.yaml", "codebook.qdc"):
+        assert b"Crash" in b"".join(stream(study=study, name=name, member=lead_of(study)).chunks)
