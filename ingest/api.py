@@ -78,6 +78,7 @@ class ImportOutput(serializers.ModelSerializer[ImportRun]):
             "same",
             "rejected",
             "requests",
+            "quota",
             "waiting_until",
             "problems",
             "error",

@@ -29,6 +29,9 @@ class ImportRun(Leased):
     same = models.PositiveIntegerField(default=0)
     rejected = models.PositiveIntegerField(default=0)
     requests = models.PositiveIntegerField(default=0)
+    quota = models.JSONField(
+        default=dict, blank=True, help_text="Requests left to the token, as GitHub last said, by budget."
+    )
     problems = models.JSONField(default=list, blank=True, help_text="Sentences a study lead understands.")
 
     class Meta:
@@ -37,3 +40,16 @@ class ImportRun(Leased):
 
     def __str__(self) -> str:
         return f"import {self.pk} from {self.get_source_display()}"
+
+
+class Pace(models.Model):
+    """When the next request with a token may be sent; ``key`` tells tokens and budgets apart, not which."""
+
+    key = models.TextField(primary_key=True)
+    free_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "paces"
+
+    def __str__(self) -> str:
+        return self.key

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from ingest.diffs import complete_issue, is_waiting
+from ingest.known import StudyKnows
 from ingest.leases import LeaseLostError, keep_alive, take, try_later, working
 from ingest.models import ImportRun
 from ingest.normalise import cleaned
@@ -105,7 +106,7 @@ def fetch_fix(job_id: int) -> None:
 def _read(lease: jobs.Lease, turn: float | None, on_page: OnPage | None) -> bool:
     """Read and store page by page; false if the turn was over before the end."""
     started = time.monotonic()
-    run = ImportRun.objects.select_related("by__user").get(pk=lease.row.pk)
+    run = ImportRun.objects.select_related("by__user", "study").get(pk=lease.row.pk)
     for page in _pages(run, keep_alive(lease)):
         stored = _store(lease, page)
         if on_page:
@@ -119,7 +120,8 @@ def _pages(run: ImportRun, renew: Callable[[], None]) -> Iterator[Page]:
     if run.source == ImportRun.Source.FILE:
         return read_pages(path_of(run), run.query.get("mapping") or None, run.checkpoint)
     query = SourceQuery.from_json(run.query)
-    return fetch_issues(query, run.checkpoint, **access_for(run.by, run.query["api_base"], renew))
+    access = access_for(run.by, run.query["api_base"], renew)
+    return fetch_issues(query, run.checkpoint, **access, knows=StudyKnows(run.study))
 
 
 def _store(lease: jobs.Lease, page: Page) -> ImportRun:
@@ -133,12 +135,13 @@ def _store(lease: jobs.Lease, page: Page) -> ImportRun:
             run.attempts = 0  # it gets on: it may fail as often again
         run.checkpoint = page.checkpoint
         run.total = page.total if page.total is not None else run.total
-        run.fetched += len(page.records)
+        run.fetched += len(page.records) + page.unchanged
         run.added += result.new
         run.changed += result.changed
-        run.same += result.same
+        run.same += result.same + page.unchanged
         run.rejected += result.rejected + page.rejected
         run.requests += page.requests
+        run.quota = {**run.quota, **page.quota}
         run.problems = _more_problems(run.problems, page.problems)
         run.progress = {}
         run.lease_until = timezone.now() + jobs.LEASE

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
+from ingest.pace import shared_turn
 from ingest.sources.base import SourceError
 from ingest.sources.github import Pacing
 from labeling.errors import StudyRuleError
@@ -19,11 +20,11 @@ def access_for(by: Membership | None, api_base: str, keep_alive: Callable[[], No
         token = token_for(by.user if by else None, api_base)
     except StudyRuleError as error:
         raise SourceError(error.message, permanent=True) from error
-    return {"token": token, "api_base": api_base, "pacing": _pacing(api_base, keep_alive)}
+    return {"token": token, "api_base": api_base, "pacing": _pacing(token, api_base, keep_alive)}
 
 
-def _pacing(api_base: str, keep_alive: Callable[[], None]) -> Pacing:
+def _pacing(token: str | None, api_base: str, keep_alive: Callable[[], None]) -> Pacing:
     """GitHub's pace; a stand-in on this machine need not be spared."""
     if urlsplit(api_base).hostname in ("127.0.0.1", "localhost"):
         return Pacing(spacing={}, backoff=0.01, keep_alive=keep_alive)
-    return Pacing(keep_alive=keep_alive)
+    return Pacing(keep_alive=keep_alive, turn=shared_turn(token, api_base))

@@ -122,7 +122,8 @@ def _where_to_begin(study: Study, source: str, query: Mapping[str, Any]) -> dict
     earlier = ImportRun.objects.filter(study=study, source=source, state=State.DONE).order_by("-pk")
     for run in earlier:
         if run.query == query and run.checkpoint.get("seen"):
-            return {"seen": run.checkpoint["seen"]}
+            # What was read before is also looked through for what has vanished since.
+            return {"seen": run.checkpoint["seen"], "before": sorted(run.checkpoint["seen"])}
     return {}
 
 

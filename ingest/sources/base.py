@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import date, datetime
 from typing import Any, Literal, Self
 
@@ -88,7 +88,8 @@ class Page:
     """Some records and the place to go on from once they are stored.
 
     ``total`` counts everything the source has for the query before its limits, None while unknown;
-    ``requests`` are those this page has cost.
+    ``requests`` are those this page has cost, ``quota`` what is left of each budget by name; ``unchanged``
+    counts records that were left out because they are known as they are.
     """
 
     records: tuple[IssueRecord, ...]
@@ -97,3 +98,5 @@ class Page:
     requests: int = 0
     problems: tuple[str, ...] = ()
     rejected: int = 0
+    unchanged: int = 0
+    quota: Mapping[str, Mapping[str, int]] = field(default_factory=dict)

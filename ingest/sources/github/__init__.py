@@ -8,6 +8,7 @@ from ingest.sources.base import Checkpoint, Page, SourceError, SourceQuery, Wait
 from ingest.sources.github.batches import Reader, batches_of
 from ingest.sources.github.client import PUBLIC_API, Client, Pacing
 from ingest.sources.github.graphql import GraphqlReader
+from ingest.sources.github.known import Knows, KnowsNothing
 from ingest.sources.github.listing import Batch
 from ingest.sources.github.patches import read_patches
 from ingest.sources.github.rest import RestReader
@@ -23,11 +24,13 @@ def fetch_issues(
     token: str | None = None,
     api_base: str = PUBLIC_API,
     pacing: Pacing | None = None,
+    knows: Knows | None = None,
 ) -> Iterator[Page]:
     """Read what the query asks for, page by page, going on from ``checkpoint``.
 
     A caller stores the records and the checkpoint of a page together and may then stop at any time. The
-    checkpoint of a finished run is where a later run of the same query finds only what changed since.
+    checkpoint of a finished run is where a later run of the same query finds only what changed since;
+    ``knows`` spares it what it would find again and lets it look for what is missing.
     Raises ``Waiting`` and ``SourceError``; what was read before is handed over first.
     """
     client = Client(token=token, api_base=api_base, pacing=pacing)
@@ -35,11 +38,19 @@ def fetch_issues(
     reader = GraphqlReader(client, rest) if token else rest
     asked = 0
     done = dict(checkpoint or {})
-    for batch in batches_of(client, reader, query, dict(done)):
+    for batch in batches_of(client, reader, query, dict(done), knows or KnowsNothing()):
         records, stopped = _complete(reader, batch, query)
         # What broke off in the middle is stored as far as it came, and read again from the checkpoint before.
         done = done if stopped else batch.checkpoint
-        yield Page(records, done, batch.total, client.requests - asked, batch.problems)
+        yield Page(
+            records,
+            done,
+            batch.total,
+            client.requests - asked,
+            batch.problems,
+            unchanged=batch.unchanged,
+            quota=dict(client.quota),
+        )
         asked = client.requests
         if stopped:
             raise stopped

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
 from ingest.sources.base import Checkpoint, SourceError, SourceQuery
 from ingest.sources.github.client import Client, NotThereError
 from ingest.sources.github.graphql import GraphqlReader
+from ingest.sources.github.known import Knows, vanished
 from ingest.sources.github.listing import Batch, follow_repository, read_address, repository_names
 from ingest.sources.github.rest import RestReader, Row
 from ingest.sources.github.search import search, texts
@@ -17,24 +19,36 @@ Reader = RestReader | GraphqlReader
 T = TypeVar("T")
 
 
-def batches_of(client: Client, reader: Reader, query: SourceQuery, checkpoint: Checkpoint) -> Iterator[Batch]:
+def batches_of(
+    client: Client, reader: Reader, query: SourceQuery, checkpoint: Checkpoint, knows: Knows
+) -> Iterator[Batch]:
     """Give what the query asks for, in batches a reader completes in one go."""
-    if query.search:
-        return _searched(client, reader, query, checkpoint)
-    if query.issues:
-        return _addressed(client, reader, query, checkpoint)
-    return _listed(client, reader, query, checkpoint)
+    if query.search or query.issues:
+        found = (_searched if query.search else _addressed)(client, reader, query, checkpoint)
+        return _changed(found, knows)
+    return _listed(client, reader, query, checkpoint, knows)
 
 
-def _listed(client: Client, reader: Reader, query: SourceQuery, checkpoint: Checkpoint) -> Iterator[Batch]:
+def _changed(found: Iterator[Batch], knows: Knows) -> Iterator[Batch]:
+    """Leave out what is known as it is: a search and a list of addresses find it again each time."""
+    for batch in found:
+        rows = knows.changed(batch.rows) if batch.rows else batch.rows
+        yield replace(batch, rows=rows, unchanged=len(batch.rows) - len(rows))
+
+
+def _listed(
+    client: Client, reader: Reader, query: SourceQuery, checkpoint: Checkpoint, knows: Knows
+) -> Iterator[Batch]:
     """Give the issues of each repository; one that cannot be read does not stop the others."""
     seen: dict[str, str] = dict(checkpoint.get("seen") or {})
     totals: dict[str, int | None] = dict(checkpoint.get("totals") or {})
     unreadable = int(checkpoint.get("unreadable") or 0)
+    before = list(checkpoint.get("before") or ())
     targets = [(name, kind) for name in repository_names(query) for kind in query.unit_kinds]
 
     def batch(at: int, rows: Sequence[Row] = (), problems: tuple[str, ...] = ()) -> Batch:
         told = {"at": at, "seen": dict(seen), "totals": dict(totals), "unreadable": unreadable}
+        told |= {"before": before} if before else {}
         return Batch(rows, told, total=_sum(totals), problems=problems)
 
     for at, (name, kind) in enumerate(targets):
@@ -49,7 +63,11 @@ def _listed(client: Client, reader: Reader, query: SourceQuery, checkpoint: Chec
                 if last:
                     seen[target] = last
                 # Asking once more for what changed since would find the last one again, for ever.
-                yield batch(at + 1 if is_last else at, rows)
+                yield batch(at + 1 if is_last and target not in before else at, rows)
+            if target in before:
+                missing = vanished(client, name, kind, query, totals.get(target), knows)
+                yield from (replace(each, checkpoint=batch(at).checkpoint, total=None) for each in missing)
+                yield batch(at + 1)
         except SourceError as error:
             if not error.permanent or _is_about_the_token(error):
                 raise

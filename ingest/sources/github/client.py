@@ -40,6 +40,8 @@ class Pacing:
 
     ``spacing`` keeps GitHub's advice of serial, spaced requests; ``reserve`` requests of an hour are left
     to the owner of the token; ``keep_alive`` is called while time passes, so that a lease is renewed.
+    ``turn`` books a request of a budget among all who use the token and gives the seconds to wait for it;
+    without it each client keeps the pace for itself.
     """
 
     spacing: Mapping[Budget, float] = field(
@@ -51,6 +53,7 @@ class Pacing:
     sleep: Callable[[float], None] = time.sleep
     now: Callable[[], float] = time.time
     keep_alive: Callable[[], None] = _nothing
+    turn: Callable[[str, float], float] | None = None
 
 
 class OverloadedError(SourceError):
@@ -104,13 +107,14 @@ class Answer:
 
 
 class Client:
-    """Asks GitHub; counts its requests in ``requests``."""
+    """Asks GitHub; counts its requests in ``requests`` and keeps what GitHub says is left in ``quota``."""
 
     def __init__(
         self, *, token: str | None, api_base: str = PUBLIC_API, pacing: Pacing | None = None
     ) -> None:
         self.has_token = bool(token)
         self.requests = 0
+        self.quota: dict[str, dict[str, int]] = {}
         self._pacing = pacing or Pacing()
         self._base = urlsplit(api_base.rstrip("/"))
         self._resets: dict[Budget, float] = {}
@@ -224,10 +228,13 @@ class Client:
             seconds = reset - self._pacing.now() + 1 + self._jitter()
             self._resets[budget] = reset
             self.wait(seconds, "The rest of this hour's requests is left to the owner of the token.")
-        since = time.monotonic() - self._last.get(budget, -1e9)
-        pause = self._pacing.spacing.get(budget, 0.0) - since
+        spacing = self._pacing.spacing.get(budget, 0.0)
+        if self._pacing.turn is not None:
+            pause = self._pacing.turn(budget, spacing)
+        else:
+            pause = spacing - (time.monotonic() - self._last.get(budget, -1e9))
         if pause > 0:
-            self._pacing.sleep(pause)
+            self.wait(pause, "Other imports use the same token.")
         self._last[budget] = time.monotonic()
 
     def _mind_reserve(self, budget: Budget, answer: Answer) -> None:
@@ -237,6 +244,7 @@ class Client:
         if None in (limit, remaining, reset) or not self.has_token:
             return
         assert limit is not None and remaining is not None and reset is not None  # noqa: S101, PT018 (for mypy)
+        self.quota[budget] = {"remaining": int(remaining), "limit": int(limit)}
         if limit >= 10 * self._pacing.reserve and remaining < self._pacing.reserve:
             self._resets[budget] = reset
 

@@ -32,6 +32,7 @@ class Batch:
     told: tuple[IssueRecord, ...] = ()
     total: int | None = None
     problems: tuple[str, ...] = ()
+    unchanged: int = 0
 
 
 class Renamed(Exception):  # noqa: N818 (a signal between the two generators below)

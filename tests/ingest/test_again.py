@@ -1,0 +1,157 @@
+"""Importing again: what is known is not fetched, what is gone is noticed, a token keeps one pace."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from ingest.models import ImportRun, Pace
+from ingest.pace import shared_turn
+from ingest.pipeline import run_import
+from ingest.services import start_import
+from tests.factories import lead_of, make_study
+from tests.fake_github import GOOD_TOKEN, Answer, FakeGithub, running
+from tests.fakes import make_repository, small_repository
+
+pytestmark = pytest.mark.django_db
+
+TRAIN = {"repositories": ["acme/train"]}
+
+
+@pytest.fixture
+def github(settings):
+    with running(FakeGithub(small_repository(), make_repository("acme/kernels", items=60))) as github:
+        settings.GITHUB_API_URLS = [github.url]
+        settings.GITHUB_TOKEN = GOOD_TOKEN
+        yield github
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def imported(study, github):
+    def imported(**query):
+        run = start_import(study=study, source="github", query=query or TRAIN, by=lead_of(study))
+        done = run_import(run.pk)
+        assert done.state == ImportRun.State.DONE, done.error
+        return done
+
+    return imported
+
+
+def delete(github, number, repository="acme/train"):
+    del github.repositories[repository].items[number]
+    github.deleted[repository, number] = Answer(410, {"message": "This issue was deleted"})
+
+
+def test_an_issue_that_was_deleted_since_is_marked_as_gone(study, github, imported):
+    imported()
+    delete(github, 3)
+    github.requests.clear()
+
+    again = imported()
+
+    assert list(study.issues.filter(gone=True).values_list("number", flat=True)) == [3]
+    assert "acme/train#3 was deleted" in again.problems[0]
+    assert github.count("/issues/3") == 1
+    assert study.issues.get(number=3).latest is not None  # what it said stays
+
+
+def test_an_issue_that_was_transferred_since_is_not_counted_as_there(study, github, imported):
+    imported()
+    moved = github.repositories["acme/train"].items.pop(3)
+    to = github.repositories["acme/kernels"].add(moved.title)
+    github.moved["acme/train", 3] = ("acme/kernels", to.number)
+
+    imported()
+
+    assert study.issues.get(number=3).transferred_to == f"github.com/acme/kernels#{to.number}"
+
+
+def test_a_deletion_is_noticed_once(study, github, imported):
+    imported()
+    delete(github, 3)
+    imported()
+    github.requests.clear()
+
+    assert imported().problems == []
+    assert github.count("/issues/3") == 0
+
+
+def test_nobody_looks_for_deletions_where_none_can_be(github, imported):
+    imported()
+    github.requests.clear()
+
+    imported()
+
+    assert github.count("sort=created") == 0
+
+
+def test_an_import_with_limits_looks_for_what_is_missing_too(study, github, imported):
+    query = TRAIN | {"state": "closed"}
+    imported(**query)
+    delete(github, 1)
+
+    imported(**query)
+
+    assert study.issues.get(number=1).gone
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"search": "repo:acme/kernels is:issue"},
+        {"issues": [f"acme/train#{number}" for number in (1, 3, 4)]},
+    ],
+    ids=["search", "addresses"],
+)
+def test_what_a_search_finds_again_unchanged_is_not_fetched_again(study, github, imported, query):
+    first = imported(**query)
+    github.requests.clear()
+
+    again = imported(**query)
+
+    assert github.count("graphql:Issues") == 0
+    assert (again.fetched, again.same, again.changed) == (first.fetched, first.fetched, 0)
+
+
+def test_what_changed_is_fetched_again_by_a_search(study, github, imported):
+    query = {"issues": ["acme/train#1", "acme/train#3"]}
+    imported(**query)
+    github.repositories["acme/train"].items[1].comment("One more thing.", at=timezone.now())
+
+    again = imported(**query)
+
+    assert (again.changed, again.same) == (1, 1)
+
+
+def test_a_run_keeps_what_github_says_is_left(github, imported):
+    github.remaining = 4000
+    run = imported()
+    assert run.quota["core"]["limit"] == 5000
+    assert 3900 < run.quota["core"]["remaining"] < 4000
+
+
+def test_two_clients_with_one_token_share_its_pace():
+    first, second = (
+        shared_turn("secret", "https://api.github.com"),
+        shared_turn("secret", "https://api.github.com"),
+    )
+
+    assert first("core", 10.0) == 0
+    assert second("core", 10.0) == pytest.approx(10, abs=1)
+    assert first("core", 10.0) == pytest.approx(20, abs=1)
+    assert first("search", 10.0) == 0
+    assert shared_turn("other", "https://api.github.com")("core", 10.0) == 0
+
+
+def test_a_pace_tells_no_token_and_survives_a_clock_that_was_put_back():
+    turn = shared_turn("secret", "https://api.github.com")
+    turn("core", 1.0)
+    assert not Pace.objects.filter(key__contains="secret").exists()
+    Pace.objects.update(free_at=timezone.now() + timedelta(days=1))
+
+    assert turn("core", 1.0) <= 100
