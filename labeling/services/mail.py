@@ -11,6 +11,7 @@ from django.core import mail
 from django.db import transaction
 
 from labeling.models import Notice
+from labeling.selectors.studies import notices_with_shown_names
 from labeling.wording import notice_text
 
 TIMEOUT = 10  # seconds; a mail server that is down must not hold the page up for longer
@@ -24,7 +25,7 @@ def mail_on_commit(notices: Sequence[Notice]) -> None:
     fresh = [each for each in notices if _address(each) and not _was_told(each)]
     if fresh:
         # An unreachable server is logged; what happened stays in the inbox.
-        transaction.on_commit(lambda: _send(fresh), robust=True)
+        transaction.on_commit(lambda: _send(notices_with_shown_names(fresh)), robust=True)
 
 
 def _address(notice: Notice) -> str:

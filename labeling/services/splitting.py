@@ -34,7 +34,7 @@ def split_unit(
         whole = Unit.objects.select_for_update(of=("self",)).select_related("issue").get(pk=unit.pk)
         _refuse_split(whole)
         rounds = [lock_round(each) for each in _rounds_of(whole)]
-        _refuse_while_coded(whole, rounds)
+        _refuse_while_coded(rounds)
         made = _make_parts(whole, titles)
         for coding_round in rounds:
             if coding_round.state == Round.State.DRAFT:
@@ -81,11 +81,11 @@ def _rounds_of(unit: Unit) -> list[Round]:
     return list(rows.order_by("pk"))
 
 
-def _refuse_while_coded(unit: Unit, rounds: Sequence[Round]) -> None:
+def _refuse_while_coded(rounds: Sequence[Round]) -> None:
     for coding_round in rounds:
         if coding_round.state == Round.State.OPEN:
             raise RoundStateError(
-                f"{unit.ref} is being coded in round {coding_round.number}. Split it once that is closed."
+                f"This unit is being coded in round {coding_round.number}. Split it once that is closed."
             )
 
 

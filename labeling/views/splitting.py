@@ -11,6 +11,7 @@ from labeling.errors import InvalidInputError, StudyRuleError
 from labeling.forms.errors import add_errors
 from labeling.forms.splitting import SplitForm
 from labeling.models import Membership, Role, Round, Unit
+from labeling.selectors.masks import Masks
 from labeling.services.splitting import split_unit
 
 
@@ -30,7 +31,7 @@ def unit_split(request: CoderRequest, slug: str, unit_id: int) -> HttpResponse:
         "study": study,
         "membership": lead,
         "nav": "reconciliation",
-        "unit": unit,
+        "ref": Masks(lead).names.get(unit.ref, unit.ref),
         "title": unit.snapshot.title if unit.snapshot is not None else "",
         "rounds": rounds,
         "form": form,
