@@ -35,7 +35,7 @@ from labeling.models import CategoryMapping, Codebook, Dimension, Membership, Ro
 from labeling.selectors.codebooks import frozen_concepts, frozen_keys, shown_dimensions
 from labeling.services import codebooks
 from labeling.services.codebook_acts import last_act
-from labeling.views import codebook_acts, codebook_files
+from labeling.views import codebook_acts, codebook_files, codebook_usage
 
 STEPS = {"up": edits.UP, "down": edits.DOWN}
 
@@ -347,4 +347,5 @@ urlpatterns: list[URLPattern] = [
     path(f"{CATEGORY}remove/", codebook_category_remove, name="codebook-category-remove"),
     *codebook_acts.urlpatterns,
     *codebook_files.urlpatterns,
+    *codebook_usage.urlpatterns,
 ]

@@ -1,0 +1,36 @@
+"""How the codebook is used: counts of closed rounds, and whether new categories still come up."""
+
+from django.http import Http404, HttpResponse
+from django.urls import URLPattern, path
+from django.views.decorators.http import require_GET
+
+from annotator.http import CoderRequest, render_page
+from labeling.access import get_study_or_404
+from labeling.selectors.codebook_changes import wanted_version
+from labeling.selectors.codebook_usage import SIZES, usage
+from labeling.services.codebooks import readable_versions
+
+
+@require_GET
+def codebook_usage(request: CoderRequest, slug: str) -> HttpResponse:
+    study, member = get_study_or_404(request.user, slug)
+    codebook = wanted_version(readable_versions(study, member), request.GET.get("version"))
+    if codebook is None:
+        raise Http404("There is no such version, or it is not frozen yet.")
+    asked = request.GET.get("batch", "")
+    size = int(asked) if asked in map(str, SIZES) else SIZES[1]
+    context = {
+        "study": study,
+        "membership": member,
+        "nav": "codebook",
+        "codebook": codebook,
+        "usage": usage(codebook, member, size),
+        "sizes": SIZES,
+        "size": size,
+    }
+    return render_page(request, "labeling/codebook_usage.html", context)
+
+
+urlpatterns: list[URLPattern] = [
+    path("studies/<slug:slug>/codebook/usage/", codebook_usage, name="codebook-usage"),
+]
