@@ -15,6 +15,7 @@ EVENTS = {
     "invitation.revoked": "withdrew an invitation",
     "member.added": "joined the study or added a member",
     "member.changed": "changed a member",
+    "member.erased": "was erased on request",
     "member.returned": "came back to the study",
     "reconciliation.opened": "opened the reconciliation of",
     "round.finished": "finished",
