@@ -7,6 +7,7 @@ from labeling.views import (
     coding,
     corpus,
     exports,
+    figures,
     members,
     methods,
     reconciliation,
@@ -27,6 +28,7 @@ urlpatterns = [
     *coding.urlpatterns,
     *agreement.urlpatterns,
     *reconciliation.urlpatterns,
+    *figures.urlpatterns,  # before the files, whose names may hold anything
     *exports.urlpatterns,
     *methods.urlpatterns,
 ]

@@ -1,0 +1,72 @@
+"""Figures for print: asked for, drawn by a worker, fetched as an archive."""
+
+from typing import cast
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import FileResponse, Http404, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+from django.views.decorators.http import require_GET
+
+from annotator.http import CoderRequest, render_page
+from labeling.access import get_study_or_404
+from labeling.errors import RoundStateError
+from labeling.models import ExportJob, Membership, Role, Study
+from labeling.services.export_jobs import FIGURES, ask_for_figures, export_folder
+from labeling.services.jobs import worker_alive
+
+RECENT = 5
+WAITS = (ExportJob.State.QUEUED, ExportJob.State.RUNNING, ExportJob.State.WAITING)
+
+
+def export_figures(request: CoderRequest, slug: str) -> HttpResponse:
+    """Ask for the figures, and see how far those asked for are."""
+    study, member = get_study_or_404(request.user, slug, role=(Role.LEAD, Role.OBSERVER))
+    if request.method == "POST":
+        try:
+            ask_for_figures(study=study, by=member, pseudonyms=bool(request.POST.get("pseudonyms")))
+        except RoundStateError as error:
+            messages.error(request, str(error))
+        return redirect("labeling:export-figures", slug)
+    jobs = list(_reachable(study, member).filter(kind=FIGURES).order_by("-pk")[:RECENT])
+    context = {
+        "study": study,
+        "membership": member,
+        "nav": "results",
+        "jobs": jobs,
+        "is_waiting": any(each.state in WAITS for each in jobs),
+        "worker_alive": worker_alive(),
+    }
+    return render_page(
+        request, "labeling/export_figures.html", context, partial="labeling/_export_figures.html"
+    )
+
+
+@require_GET
+def export_job(request: CoderRequest, slug: str, export_id: int) -> HttpResponseBase:
+    """Fetch what a worker made; 404 until it is made, and for whoever did not ask for it."""
+    study, member = get_study_or_404(request.user, slug)
+    job = _reachable(study, member).filter(pk=export_id).first()
+    if job is None:
+        raise Http404("There is no such file.")
+    if member.role not in (Role.LEAD, Role.OBSERVER):
+        raise PermissionDenied("These files are for leads and observers.")
+    found = export_folder() / job.file
+    if job.state != ExportJob.State.DONE or not job.file or not found.is_file():
+        raise Http404("The file is not made yet, or was taken away. Ask for it again.")
+    return cast(HttpResponseBase, FileResponse(found.open("rb"), as_attachment=True, filename=found.name))
+
+
+def _reachable(study: Study, member: Membership) -> QuerySet[ExportJob]:
+    """What the member asked for; leads reach what anybody did."""
+    jobs = ExportJob.objects.filter(study=study)
+    return jobs if member.is_lead else jobs.filter(by=member)
+
+
+urlpatterns: list[URLPattern] = [
+    path("studies/<slug:slug>/exports/figures/", export_figures, name="export-figures"),
+    path("studies/<slug:slug>/exports/jobs/<int:export_id>/", export_job, name="export-job"),
+]
