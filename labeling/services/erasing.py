@@ -32,7 +32,7 @@ def _refuse_orphans(user: User, memberships: list[Membership]) -> None:
     ]
     if orphans:
         raise MembershipError(
-            f"{user.username} alone leads {', '.join(orphans)}. Make somebody else a lead there, or delete it."
+            f"{user.username} alone leads {', '.join(orphans)}. Make somebody else a lead, or delete it."
         )
 
 
