@@ -41,6 +41,7 @@ from labeling.selectors.planning import preview_units
 from labeling.selectors.progress import round_progress
 from labeling.selectors.proposals import readable_proposals
 from labeling.selectors.round_units import known_units, listed_round_units, next_units
+from labeling.selectors.settled import settled_shares
 from labeling.services import codebooks, rounds
 from labeling.services.agreement import mark_read
 from labeling.services.proposals import Act, resolve_proposal
@@ -173,7 +174,11 @@ def _of_state(coding_round: Round, member: Membership) -> dict[str, Any]:
             "close_form": CloseForm(),
             "redeal_form": RedealForm(coders=list(coding_round.coders.select_related("user"))),
         }
-    return {"reopen_form": ReopenForm(), "undecided_proposals": _undecided_proposals(coding_round, member)}
+    return {
+        "reopen_form": ReopenForm(),
+        "undecided_proposals": _undecided_proposals(coding_round, member),
+        "shares": settled_shares(coding_round),
+    }
 
 
 def _known_answers(coding_round: Round) -> int | None:
