@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+from django.http import StreamingHttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -12,6 +13,7 @@ from rest_framework.response import Response
 from ingest import services
 from ingest.access import get_import_or_404
 from ingest.models import ImportRun
+from ingest.rejected import rejected_file
 from ingest.sources.base import SourceError
 from ingest.sources.files import FIELDS, Rejected, preview
 from ingest.sources.files import Row as FileRow
@@ -162,6 +164,13 @@ class ImportDetail(ApiView):
     def get(self, request: Request, slug: str, import_id: int) -> Response:
         run, _ = get_import_or_404(self.user, slug, import_id)
         return Response(ImportOutput(run).data)
+
+
+class ImportRejected(ApiView):
+    @extend_schema(responses={(200, "text/csv"): bytes})
+    def get(self, request: Request, slug: str, import_id: int) -> StreamingHttpResponse:
+        run, _ = get_import_or_404(self.user, slug, import_id)
+        return rejected_file(run)
 
 
 class ImportAct(ApiView):

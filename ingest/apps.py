@@ -11,8 +11,10 @@ class IngestConfig(AppConfig):
 
     def ready(self) -> None:
         """Say which tasks do this app's work, by name: only workers import them."""
-        from labeling.services import jobs
+        from ingest.services import kept_files
+        from labeling.services import jobs, purging
 
+        purging.register_files(kept_files)
         jobs.register("ingest.importrun", "ingest.tasks.run_import")
         jobs.register("job.prepare_sample", "ingest.tasks.prepare_sample")
         jobs.register("job.fetch_fix", "ingest.tasks.fetch_fix")

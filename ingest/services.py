@@ -82,6 +82,11 @@ def path_of(run: ImportRun) -> Path:
     return Path(settings.INTERCODER_DATA) / "uploads" / str(run.query["file"])
 
 
+def kept_files(study: Study) -> list[Path]:
+    """Files that were uploaded for a study."""
+    return [path_of(run) for run in study.import_runs.all() if "file" in run.query]
+
+
 def pause(*, run: ImportRun, by: Membership | None) -> ImportRun:
     """Stop after the page that is being read; everything stored stays."""
     return _move(run, STOPPABLE, State.PAUSED, by, "import.paused")

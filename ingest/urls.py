@@ -11,6 +11,9 @@ urlpatterns = [
     path("studies/<slug:slug>/imports/upload/", views.import_upload, name="import-upload"),
     path("studies/<slug:slug>/imports/mapping/", views.import_mapping, name="import-mapping"),
     path("studies/<slug:slug>/imports/<int:import_id>/", views.import_detail, name="import-detail"),
+    path(
+        "studies/<slug:slug>/imports/<int:import_id>/rejected/", views.import_rejected, name="import-rejected"
+    ),
     path("studies/<slug:slug>/imports/<int:import_id>/pause/", views.import_pause, name="import-pause"),
     path("studies/<slug:slug>/imports/<int:import_id>/resume/", views.import_resume, name="import-resume"),
     path("studies/<slug:slug>/imports/<int:import_id>/cancel/", views.import_cancel, name="import-cancel"),

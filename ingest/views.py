@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.core import signing
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -20,6 +20,7 @@ from ingest.access import get_import_or_404
 from ingest.forms import FileImportForm, GithubImportForm, MappingForm
 from ingest.models import ImportRun
 from ingest.progress import progress_of
+from ingest.rejected import rejected_file
 from ingest.repeat import run_again
 from ingest.sources.base import SourceError
 from ingest.sources.files import Preview, preview
@@ -144,6 +145,12 @@ def import_detail(request: CoderRequest, slug: str, import_id: int) -> HttpRespo
     run, lead = get_import_or_404(request.user, slug, import_id)
     context = _frame(lead) | {"progress": progress_of(run)}
     return render_page(request, "ingest/import_detail.html", context, partial="ingest/_import.html")
+
+
+def import_rejected(request: CoderRequest, slug: str, import_id: int) -> StreamingHttpResponse:
+    """The rows that brought no issue, as a file to put right."""
+    run, _ = get_import_or_404(request.user, slug, import_id)
+    return rejected_file(run)
 
 
 @require_POST

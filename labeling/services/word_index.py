@@ -9,7 +9,7 @@ from labeling.models import Issue, Job, SnapshotDocument, Study
 from labeling.services import jobs
 from labeling.words import words_of
 
-BATCH = 100
+BATCH = 250
 AT_WORK = (Job.State.QUEUED, Job.State.RUNNING, Job.State.WAITING)
 
 
@@ -45,7 +45,7 @@ def index_batch(study: Study) -> int:
     """Index some issues; give how many."""
     with transaction.atomic():
         rows = study.issues.select_for_update().filter(is_indexed=False).order_by("pk")
-        issues = list(rows.only("pk", "key", "source_id", "latest_id")[:BATCH])
+        issues = list(rows.only("study", "key", "source_id", "latest")[:BATCH])
         if issues:
             _write(issues)
             Issue.objects.filter(pk__in=[issue.pk for issue in issues]).update(is_indexed=True)

@@ -5,10 +5,12 @@ Everything is read as a stream: a file of a gigabyte needs no more memory than i
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from ingest.sources.base import Checkpoint, Page, SourceError
 from ingest.sources.files.formats import guess_format
@@ -58,9 +60,20 @@ def read_issues(path: Path, mapping: Mapping[str, str] | None = None) -> Iterato
         if isinstance(told, Rejected):
             yield Row(number, told)
         elif header:
-            yield Row(number, read_cells(number, told, chosen))
+            yield Row(number, _with_content(read_cells(number, told, chosen), told, is_table=True))
         else:
-            yield Row(number, read_object(number, told))
+            yield Row(number, _with_content(read_object(number, told), told))
+
+
+def _with_content(
+    read: IssueRecord | Rejected, told: Mapping[str, Any], *, is_table: bool = False
+) -> IssueRecord | Rejected:
+    """Keep what stands in a rejected row, so that it can be put right."""
+    if isinstance(read, IssueRecord):
+        return read
+    whole = json.dumps(told, ensure_ascii=False, default=str)
+    content = tuple(map(str, told.values())) if is_table else (whole,)
+    return replace(read, content=content)
 
 
 def read_pages(

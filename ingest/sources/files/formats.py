@@ -17,8 +17,10 @@ DELIMITERS = (",", "\t", ";", "|")
 SAMPLE = 64 * 1024
 #: A line of JSON lines, and a cell of a table, may be so long.
 LONGEST = 64 * 1024**2
-#: What may come out of a zip, or of an XLSX, which is one.
+#: What may come out of a zip.
 LARGEST_CONTENT = 8 * 1024**3
+#: The texts of a workbook are read into memory at once.
+LARGEST_WORKBOOK = 512 * 1024**2
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -96,8 +98,13 @@ def _is_lines(text: str) -> bool:
 def _inside_zip(path: Path) -> Format:
     try:
         with zipfile.ZipFile(path) as archive:
-            if sum(each.file_size for each in archive.infolist()) > LARGEST_CONTENT:
-                raise SourceError("The file holds too much. Split it into smaller ones.", permanent=True)
-            return "xlsx" if "xl/workbook.xml" in archive.namelist() else "zip"
+            kind: Format = "xlsx" if "xl/workbook.xml" in archive.namelist() else "zip"
+            limit = LARGEST_WORKBOOK if kind == "xlsx" else LARGEST_CONTENT
+            if sum(each.file_size for each in archive.infolist()) > limit:
+                reason = (
+                    f"Unpacked, the file is larger than {limit // 1024**2:,} MB. Split it into smaller ones."
+                )
+                raise SourceError(reason, permanent=True)
+            return kind
     except zipfile.BadZipFile as error:
         raise SourceError("The zip is damaged. Make it again.", permanent=True) from error

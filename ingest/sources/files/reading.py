@@ -23,6 +23,7 @@ Told = Mapping[str, Any] | Rejected
 
 #: So many files may be in a zip.
 MOST_MEMBERS = 10_000
+NO_OBJECT = "it is no JSON object."
 #: Lists under these keys hold the issues of a JSON object that wraps them.
 _WRAPPERS = ("issues", "items", "results", "nodes")
 
@@ -63,7 +64,7 @@ def _table(path: Path) -> Iterator[tuple[int, Told]]:
                 continue
             if any(cell.strip() for cell in cells[len(header) :]):
                 reason = f"it has {len(cells)} cells, the header {len(header)}. Is a quote missing?"
-                yield number, Rejected(number, reason)
+                yield number, Rejected(number, reason, tuple(cells))
                 continue
             padded = [*cells, *[""] * (len(header) - len(cells))]
             yield number, dict(zip(header, padded, strict=False))
@@ -89,6 +90,9 @@ def _checked(rows: Iterator[list[str]]) -> Iterator[list[str]]:
     try:
         yield from rows
     except csv.Error as error:
+        if "field limit" in str(error):
+            reason = f"A cell is longer than {LONGEST // 1024**2} MB. Is a quote missing?"
+            raise SourceError(reason, permanent=True) from error
         raise SourceError(f"The table cannot be read further: {error}.", permanent=True) from error
 
 
@@ -106,11 +110,14 @@ def _lines(path: Path) -> Iterator[Told]:
     with path.open(encoding=guess_encoding(path)) as file:
         while line := file.readline(LONGEST):
             if len(line) == LONGEST:
-                raise SourceError("A line is longer than 64 MB. Write one issue a line.", permanent=True)
+                limit = LONGEST // 1024**2
+                raise SourceError(
+                    f"A line is longer than {limit} MB. Write one issue a line.", permanent=True
+                )
             if line.strip():
                 for told in _unwrapped(_parsed(line)):
                     number += 1
-                    yield told if isinstance(told, dict) else Rejected(number, "it is no JSON object.")
+                    yield told if isinstance(told, dict) else Rejected(number, NO_OBJECT, (line.strip(),))
 
 
 def _parsed(line: str) -> Any:
@@ -132,14 +139,16 @@ def _json_values(file: IO[bytes]) -> Iterator[Told]:
     start = file.read(1)
     while start and start in b" \t\r\n\xef\xbb\xbf":
         start = file.read(1)
-    stream = cast(IO[bytes], _Rejoined(start, file))
+    rejoined = _Rejoined(start, file)
+    stream = cast(IO[bytes], rejoined)
     prefix = "item" if start == b"[" else ""
     number = 0
     try:
         for value in ijson.items(stream, prefix, multiple_values=True, use_float=True):
+            rejoined.since = 0
             for told in _unwrapped(value):
                 number += 1
-                yield told if isinstance(told, dict) else Rejected(number, "it is no JSON object.")
+                yield told if isinstance(told, dict) else Rejected(number, NO_OBJECT, (str(told),))
     except (ijson.JSONError, UnicodeError) as error:
         reason = f"The JSON breaks off after {number} issues. Is the file complete?"
         raise SourceError(reason, permanent=True) from error
@@ -163,7 +172,8 @@ def _zip(path: Path) -> Iterator[Told]:
         if not members:
             raise SourceError("The zip holds no .json or .jsonl file.", permanent=True)
         if len(members) > MOST_MEMBERS:
-            raise SourceError("The zip holds too many files. Split it into smaller ones.", permanent=True)
+            reason = f"The zip holds more than {MOST_MEMBERS:,} files. Split it into smaller ones."
+            raise SourceError(reason, permanent=True)
         readers = (_member(archive, each) for each in sorted(members, key=lambda each: each.filename))
         yield from chain.from_iterable(readers)
 
@@ -180,14 +190,20 @@ def _as_utf8(raw: IO[bytes], encoding: str) -> IO[bytes]:
 
 
 class _Rejoined:
-    """A stream whose first byte was read already."""
+    """A stream whose first byte was read already, and that ends where a single value gets too long."""
 
     def __init__(self, start: bytes, rest: IO[bytes]) -> None:
         self._start = start
         self._rest = rest
+        self.since = 0
 
     def read(self, size: int = -1) -> bytes:
         if self._start and size != 0:
             start, self._start = self._start, b""
             return start
-        return self._rest.read(size)
+        piece = self._rest.read(size)
+        self.since += len(piece)
+        if self.since > LONGEST:
+            limit = LONGEST // 1024**2
+            raise SourceError(f"One issue is longer than {limit} MB. Leave it out.", permanent=True)
+        return piece

@@ -9,10 +9,11 @@ from labeling.records import IssueRecord
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A row that brings no issue, with a reason its owner understands."""
+    """A row that brings no issue, with a reason its owner understands; ``content`` is what stands in it."""
 
     row: int
     reason: str
+    content: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

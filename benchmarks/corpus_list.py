@@ -1,0 +1,134 @@
+"""The list of the corpus, beside a bare Django view with one query in the same run.
+
+``python -m benchmarks.corpus_list`` prints the figures; nothing is asserted. The goals: rows within 30 times
+the bare view, page 100 within 1.5 times page 1, at 20,000 issues on SQLite and 200,000 on PostgreSQL.
+"""
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from benchmarks import corpus_data, databases
+
+ON_SQLITE, ON_POSTGRES = 20_000, 200_000
+RUNS = 15
+
+
+def measure(on_sqlite: int = ON_SQLITE, on_postgres: int = ON_POSTGRES) -> Iterator[str]:
+    """Yield one line per figure."""
+    child = ("--child", "--issues")
+    told = databases.on_each(
+        "benchmarks.corpus_list", *child, str(on_sqlite), postgres=(*child, str(on_postgres))
+    )
+    for database, figure in told:
+        yield f"{database}: {figure}"
+
+
+def run(issues: int) -> None:
+    """Measure on the database of this process."""
+    databases.set_up()
+    from django.conf import settings
+    from django.db import connection
+
+    from benchmarks.import_files import imported
+    from labeling.models import Membership, Role, Study, User
+    from labeling.services.word_index import index_batch
+
+    lead = User.objects.create_user(username="lead", password=None)
+    study = Study.objects.create(slug="measured", title="Measured")
+    Membership.objects.create(study=study, user=lead, role=Role.LEAD, number=1)
+    path = Path(settings.INTERCODER_DATA) / "uploads" / "issues.jsonl"
+    corpus_data.write_json_lines(path, issues)
+    imported(study, path)
+    began = time.perf_counter()
+    while index_batch(study):
+        pass
+    databases.say(f"{issues:,} issues, indexed at {issues / (time.perf_counter() - began):,.0f}/s")
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    compare(study, lead)
+
+
+def compare(study: Any, lead: Any) -> None:
+    """Ask for pages of the list and for a bare page, in turns."""
+    from django.test import Client
+
+    client = Client(headers={"host": "127.0.0.1"})
+    client.force_login(lead)
+    url = f"/studies/{study.slug}/corpus/"
+    if client.get(url).status_code != HTTPStatus.OK:
+        raise RuntimeError("the list was not shown")
+    bare = median(bare_view(study))
+    databases.say(f"bare view with one query: {bare:.2f} ms")
+    first = median(lambda: client.get(url))
+    far = f"{url}?cursor={cursor_of(study, 100)}"
+    hundredth = median(lambda: client.get(far))
+    for name, figure in (
+        ("page 1", first),
+        ("page 100", hundredth),
+        ("closed only", median(lambda: client.get(f"{url}?state=closed"))),
+        ("one GitHub label", median(lambda: client.get(f"{url}?github_label=cuda"))),
+        ("search for a frequent word", median(lambda: client.get(f"{url}?search=kernel"))),
+        ("search for three words", median(lambda: client.get(f"{url}?search=kernel+launch+shard"))),
+        ("newest first", median(lambda: client.get(f"{url}?ordering=-created"))),
+        (
+            "counts of the filters (second request)",
+            median(lambda: client.get(f"{url}facets/", HTTP_HX_REQUEST="true")),
+        ),
+    ):
+        databases.say(f"{name}: {figure:.1f} ms, {figure / bare:.1f} times the bare view")
+    databases.say(f"page 100 / page 1: {hundredth / first:.2f}")
+
+
+def bare_view(study: Any) -> Callable[[], object]:
+    """Give what asks for fifty rows by one query, as JSON."""
+    from django.http import HttpRequest, JsonResponse
+    from django.test import RequestFactory
+
+    def view(request: HttpRequest) -> JsonResponse:
+        rows = study.issues.order_by("key").values("key", "eligible", "latest__title")[:50]
+        return JsonResponse({"rows": list(rows)})
+
+    factory = RequestFactory()
+    return lambda: view(factory.get("/"))
+
+
+def cursor_of(study: Any, page: int) -> str:
+    from labeling.keyset import _write
+
+    return _write(False, "key", study.issues.order_by("key", "pk")[(page - 1) * 50 - 1])
+
+
+def median(ask: Callable[[], object]) -> float:
+    """Milliseconds of a call, the median of several after one that warms up."""
+    ask()
+    times = []
+    for _ in range(RUNS):
+        began = time.perf_counter()
+        ask()
+        times.append(1000 * (time.perf_counter() - began))
+    return statistics.median(times)
+
+
+def main() -> None:
+    """Measure here as a child, or print what the children measured."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--issues", type=int)
+    parser.add_argument("--child", action="store_true", help="measure on the database of this process")
+    options = parser.parse_args()
+    if options.child:
+        run(options.issues)
+        return
+    lines = measure(options.issues, options.issues) if options.issues else measure()
+    for line in lines:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
