@@ -143,6 +143,8 @@ class Conflict:
 
 
 def _act(request: CoderRequest, panel: Panel) -> HttpResponse:
+    if request.htmx and request.POST.get("action") == "comment":
+        return _comment_in_place(request, panel)
     try:
         stays = _do(request, panel)
     except InvalidInputError as error:
@@ -156,6 +158,26 @@ def _act(request: CoderRequest, panel: Panel) -> HttpResponse:
         return redirect(here)
     queue = reconciliation_queue(panel.coding_round, panel.member, Filters.read(request.GET))
     return redirect(_next_url(queue, panel))
+
+
+def _comment_in_place(request: CoderRequest, panel: Panel) -> HttpResponse:
+    """Take a comment without a new page: what is typed in the form for the decision stays."""
+    item, problem = panel.item, ""
+    try:
+        add_comment(
+            round_unit=item.round_unit,
+            by=panel.member,
+            text=request.POST.get("comment", ""),
+            dimension=item.dimension,
+        )
+    except InvalidInputError as error:
+        problem = str(error)
+    context = round_frame(panel.coding_round, panel.member) | {
+        "panel": panel,
+        "filters": Filters.read(request.GET),
+        "comment_error": problem,
+    }
+    return render(request, "labeling/_standing.html", context, status=422 if problem else 200)
 
 
 def _do(request: CoderRequest, panel: Panel) -> bool:

@@ -8,6 +8,17 @@ document.addEventListener("change", (event) => {
   event.target.form.querySelector(".decision__other :is(select, textarea, input)")?.focus();
 });
 
+// A comment is sent in place; Ctrl+Enter in it sends it and not the decision.
+const reply = document.getElementById("reply");
+reply?.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  reply.requestSubmit();
+});
+reply?.addEventListener("htmx:afterRequest", (event) => {
+  if (event.detail.successful) reply.reset();
+});
+
 let carried = null;
 
 document.addEventListener("htmx:oobBeforeSwap", (event) => {

@@ -119,6 +119,13 @@ def test_what_others_do_takes_no_typed_word_no_focus_and_no_place(sessions, clos
         expect(ada.locator("#standing")).to_contain_text(text, timeout=POLLED)
         ada.keyboard.type(" shows it")
     expect(field).to_have_value("The trace shows it shows it")
+    comment = ada.get_by_label("Write to the discussion")
+    comment.fill("I see")
+    comment.press("Control+Enter")
+    expect(ada.locator("#standing")).to_contain_text("I see")
+    expect(comment).to_have_value("")
+    expect(field).to_have_value("The trace shows it shows it")
+    field.focus()
     expect(field).to_be_focused()
     assert ada.locator("input[name=answer]:checked").get_attribute("value") == "coder:A"
     assert ada.evaluate("scrollY") == place

@@ -222,6 +222,24 @@ def test_a_comment_mentions_somebody(client, study, coders, disputed):
     assert "look at line 3" in client.get(url_of(disputed)).content.decode()
 
 
+def test_a_comment_is_taken_in_place(client, coders, disputed):
+    client.force_login(coders[0].user)
+    in_place = {"HX-Request": "true"}
+    part = client.post(url_of(disputed), {"action": "comment", "comment": "Line 3"}, headers=in_place)
+    assert part.content.decode().lstrip().startswith('<div id="standing"')
+    assert "Line 3" in part.content.decode()
+    refused = client.post(url_of(disputed), {"action": "comment", "comment": " "}, headers=in_place)
+    assert refused.status_code == 422
+    assert "Write a comment first" in refused.content.decode()
+
+
+def test_asking_for_news_is_cheap(client, coders, disputed, django_assert_max_num_queries):
+    client.force_login(coders[0].user)
+    seen = seen_by(client, disputed)
+    with django_assert_max_num_queries(24):
+        assert standing(client, disputed, seen).status_code == 204
+
+
 def test_filters_lead_to_what_fits_and_say_so_when_nothing_does(client, study, coders, closed, disputed):
     client.force_login(coders[0].user)
     listing = reverse("labeling:disagreement-list", args=[study.slug, closed.number])
