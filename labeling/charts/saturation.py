@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 # The drawing is 216 by 120, its ground at 104.
 LEFT, RIGHT, TOP, BOTTOM = 4.0, 212.0, 12.0, 104.0
+WIDEST = 24.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +61,11 @@ def saturation(units: Sequence[Iterable[str]], size: int) -> Saturation:
 
 def _bars(batches: Sequence[Batch]) -> Iterable[Bar]:
     step = (RIGHT - LEFT) / max(len(batches), 1)
+    width = min(0.7 * step, WIDEST)
     for n, batch in enumerate(batches):
-        y = _height(len(batch.new), batches)
+        x, y = LEFT + (n + 0.5) * step - width / 2, _height(len(batch.new), batches)
         words = f"Units {batch.first} to {batch.last}: {len(batch.new)} new"
-        yield Bar(
-            f"{LEFT + (n + 0.15) * step:.1f}", f"{y:.1f}", f"{0.7 * step:.1f}", f"{BOTTOM - y:.1f}", words
-        )
+        yield Bar(f"{x:.1f}", f"{y:.1f}", f"{width:.1f}", f"{BOTTOM - y:.1f}", words)
 
 
 def _line(batches: Sequence[Batch]) -> str:

@@ -18,6 +18,7 @@ from labeling.methods import (
 )
 from labeling.models import (
     CategoryMapping,
+    Dimension,
     Event,
     Membership,
     Round,
@@ -138,7 +139,6 @@ def _codebooks(study: Study, zone: ZoneInfo) -> Iterator[CodebookFacts]:
     versions = study.codebooks.filter(frozen_at__isnull=False).order_by("version")
     for codebook in versions.prefetch_related("dimensions__categories"):
         dimensions = list(codebook.dimensions.all())
-        categories = [each for dimension in dimensions for each in dimension.categories.all()]
         rows = CategoryMapping.objects.filter(to_codebook=codebook).values_list("act", flat=True)
         acts = list(rows)
         if codebook.frozen_at is not None:
@@ -146,9 +146,16 @@ def _codebooks(study: Study, zone: ZoneInfo) -> Iterator[CodebookFacts]:
                 version=codebook.version,
                 frozen_on=_day(codebook.frozen_at, zone),
                 dimensions=[each.name for each in dimensions],
-                categories=sum(not each.archived for each in categories),
+                categories=sum(_choosable(each) for each in dimensions),
                 acts={act: acts.count(act) for act in ACTS if act in acts},
             )
+
+
+def _choosable(dimension: Dimension) -> int:
+    """How many categories can be an answer: neither headings nor what is archived."""
+    categories = list(dimension.categories.all())
+    headings = set() if dimension.parents_selectable else {each.parent_id for each in categories}
+    return sum(each.pk not in headings and not each.archived for each in categories)
 
 
 def _round(read: _Read, zone: ZoneInfo) -> RoundFacts:

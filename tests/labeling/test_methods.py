@@ -55,7 +55,7 @@ def test_the_whole_way_is_told(study):
         "They are of `octo/spoon`.",
         "4 issues were eligible, opened from 2024-03-01 to 2024-03-01.",
         "From 4 eligible issues we took a simple random sample of 4 (keyed hash, seed 7",
-        "The codebook has 1 dimension (Symptom) with 6 categories.",
+        "The codebook has 1 dimension (Symptom) with 4 categories.",
         "Two coders took part (ada and ben).",
         "ada: experience: five years of C++; training: two hours with the codebook.",
         "two coders coded 4 units with version 1 of the codebook.",
