@@ -16,6 +16,7 @@ from labeling.errors import InvalidInputError, StudyRuleError
 from labeling.models import CorpusRule, Issue, Membership, Role, Round, Study, User
 from labeling.services.codebooks import codebook_data, draft_or_current, save_draft
 from labeling.services.events import record
+from labeling.services.purging import plan_purge
 
 KEPT_AFTER_DELETE = timedelta(days=30)
 # Words that stand where a slug stands in an address.
@@ -171,6 +172,7 @@ def delete_study(*, study: Study, confirm: str, by: Membership) -> Study:
         locked.purge_at = locked.deleted_at + KEPT_AFTER_DELETE
         locked.deleted_by = by.user
         locked.save(update_fields=["deleted_at", "purge_at", "deleted_by"])
+        plan_purge(locked)
         record(study=locked, verb="study.deleted", by=by, object=f"study:{locked.slug}")
     return locked
 
