@@ -86,10 +86,7 @@ def _one_round(member: Membership, **which: object) -> Round:
 
 def get_assignment_or_404(user: User | AnonymousUser, pk: int) -> tuple[Assignment, Membership]:
     """The caller's own assignment (or their group's). Anybody else's does not exist for them."""
-    found = Assignment.objects.filter(pk=pk).values_list("round_unit__round__study", flat=True).first()
-    if found is None:
-        raise Http404
-    _, member = _of_study(user, None, study=found)
+    _, member = _of_study(user, None, study__rounds__round_units__assignments=pk)
     return _own_assignment(member, pk=pk), member
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
 
-from django.db.models import Case, Count, Exists, IntegerField, OuterRef, Q, QuerySet, Value, When
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from labeling.models import Annotation, AnnotationCategory, Assignment, Membership, Round, Submission
 from labeling.selectors.issues import hidden_fields, issue_view, shown_ref, shown_refs
@@ -33,8 +33,8 @@ _SHOWN = (
     "round_unit__unit__issue",
     "round_unit__unit__snapshot",
 )
-#: Who comes first in ``next_assignment``.
-TURN = {Status.RETURNED: 0, Status.TODO: 1, Status.DRAFT: 2, Status.SKIPPED: 3}
+#: In this order ``next_assignment`` offers them.
+TURN = (Status.RETURNED, Status.TODO, Status.DRAFT, Status.SKIPPED)
 
 
 def own_assignments(member: Membership, coding_round: Round) -> "QuerySet[Assignment]":
@@ -79,11 +79,12 @@ def next_assignment(
     waiting = waiting.filter(~Q(status=Status.SKIPPED) | Q(draft__isnull=True) | Q(draft__skips__lte=1))
     if after is not None:
         waiting = waiting.exclude(pk=after.pk)
-    turn = Case(
-        *(When(status=status, then=Value(place)) for status, place in TURN.items()),
-        output_field=IntegerField(),
-    )
-    return waiting.order_by(turn, "position", "pk").select_related(*_SHOWN).first()
+    # One status after the other: each is read from the index and stops at its first row.
+    for status in TURN:
+        first = waiting.filter(status=status).order_by("position", "pk").values_list("pk", flat=True).first()
+        if first is not None:
+            return Assignment.objects.defer(None).select_related(*_SHOWN).get(pk=first)
+    return None
 
 
 def narrowing(params: Mapping[str, str]) -> dict[str, str]:

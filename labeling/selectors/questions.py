@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from labeling.models import Annotation, Category, CategoryProposal, Dimension, Membership, Round
+from labeling.models import Annotation, Category, CategoryProposal, Codebook, Dimension, Membership, Round
 
 CODED = Annotation.State.CODED.value
 
@@ -41,18 +42,40 @@ Questions = Mapping[str, Question]
 
 def questions(coding_round: Round, coder: Membership) -> dict[str, Question]:
     """By key, in order; proposals are those of this coder alone."""
-    asked = coding_round.codebook.dimensions.all() if coding_round.codebook is not None else ()
-    dimensions = [
-        each for each in asked if not coding_round.dimensions or each.key in coding_round.dimensions
-    ]
-    chosen: dict[int, dict[str, Category]] = {each.pk: {} for each in dimensions}
-    for category in _selectable(dimensions):
-        chosen[category.dimension_id][category.code] = category
+    book = _book(coding_round.codebook) if coding_round.codebook is not None else {}
+    dimensions = [each for each in book if not coding_round.dimensions or each.key in coding_round.dimensions]
     proposed: dict[int, dict[str, CategoryProposal]] = {each.pk: {} for each in dimensions}
     own = CategoryProposal.objects.filter(round=coding_round, by__in=coder.coder_ids).order_by("code")
     for proposal in own:
         proposed[proposal.dimension_id][proposal.code] = proposal
-    return {each.key: Question(each, chosen[each.pk], proposed[each.pk]) for each in dimensions}
+    return {each.key: Question(each, book[each], proposed[each.pk]) for each in dimensions}
+
+
+Book = Mapping[Dimension, Mapping[str, Category]]
+
+
+def _book(codebook: Codebook) -> Book:
+    """Give the dimensions of a version with their categories. A frozen one never changes: it is read once."""
+    if codebook.frozen_at is None:
+        return _read_book(codebook)
+    key = (codebook.pk, codebook.frozen_at)
+    if key not in _frozen:
+        if len(_frozen) >= BOOKS_KEPT:
+            _frozen.clear()
+        _frozen[key] = _read_book(codebook)
+    return _frozen[key]
+
+
+BOOKS_KEPT = 64
+_frozen: dict[tuple[int, datetime], Book] = {}
+
+
+def _read_book(codebook: Codebook) -> Book:
+    dimensions = list(codebook.dimensions.all())
+    chosen: dict[int, dict[str, Category]] = {each.pk: {} for each in dimensions}
+    for category in _selectable(dimensions):
+        chosen[category.dimension_id][category.code] = category
+    return {each: chosen[each.pk] for each in dimensions}
 
 
 def _selectable(dimensions: list[Dimension]) -> list[Category]:

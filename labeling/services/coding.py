@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from labeling.drafts import ANNOTATION, Draft, dimensions_of, flat_changes
@@ -26,11 +27,11 @@ from labeling.services.submissions import (
 )
 
 __all__ = [
-    "add_active",
     "open_assignment",
     "propose_category",
     "resume",
     "return_assignment",
+    "save_and_submit",
     "save_draft",
     "skip",
     "state_of",
@@ -46,22 +47,17 @@ STAGE = "stage"
 Status = Assignment.Status
 
 
-def open_assignment(*, assignment: Assignment) -> Assignment:
-    """Note that its coder looks at the unit: from now on its pin stays."""
-    now = timezone.now()
-    if assignment.opened_at is None:
-        Assignment.objects.filter(pk=assignment.pk, opened_at__isnull=True).update(opened_at=now)
-        assignment.opened_at = now
-    add_active(assignment=assignment, now=now)
-    return assignment
-
-
-def add_active(*, assignment: Assignment, now: datetime) -> None:
-    """Count the time since the last sign of work, unless that was a pause."""
+def open_assignment(*, assignment: Assignment, now: datetime | None = None) -> Assignment:
+    """Note that its coder looks at the unit: from now on its pin stays, and the time at work is counted."""
+    now = now or timezone.now()
     _count_active(assignment, now)
+    assignment.opened_at = assignment.opened_at or now
     Assignment.objects.filter(pk=assignment.pk).update(
-        active_seconds=assignment.active_seconds, last_active_at=now
+        opened_at=Coalesce("opened_at", assignment.opened_at),
+        active_seconds=assignment.active_seconds,
+        last_active_at=now,
     )
+    return assignment
 
 
 def _count_active(assignment: Assignment, now: datetime) -> None:
@@ -89,6 +85,7 @@ def save_draft(
         if whole and version != work.assignment.version:
             raise StaleVersionError("This unit was saved elsewhere in the meantime. Load it again.")
         work.merge(changes, version)
+        work.keep()
     work.refuse_late()
     return work.assignment
 
@@ -108,11 +105,32 @@ def submit(
         work = _Work(assignment, by)
         if changes is not None:
             work.merge(changes, work.assignment.version if version is None else version)
-        # A second click on the button that revealed a stage does not hand in the next one.
-        is_repeated = version is not None and version < work.draft.versions.get(STAGE, 0)
-        submission = None if work.is_late or is_repeated else work.hand_in()
+        submission = work.hand_in_once(version)
+        work.keep()
     work.refuse_late()
     return submission
+
+
+def save_and_submit(
+    *, assignment: Assignment, by: Membership, changes: Mapping[str, Any], version: int
+) -> dict[str, Any]:
+    """Save the draft and hand the unit in; give its new state, as ``state_of`` does.
+
+    Where something is missing for handing it in, the draft is saved all the same.
+    """
+    incomplete: InvalidInputError | None = None
+    with transaction.atomic():
+        work = _Work(assignment, by)
+        work.merge(changes, version)
+        try:
+            work.hand_in_once(version)
+        except InvalidInputError as error:
+            incomplete = error
+        work.keep()
+    work.refuse_late()
+    if incomplete is not None:
+        raise incomplete
+    return _told(work.assignment, work.draft, work.last)
 
 
 def skip(*, assignment: Assignment, by: Membership) -> Assignment:
@@ -160,7 +178,10 @@ def return_assignment(*, assignment: Assignment, reason: str, by: Membership) ->
 def state_of(assignment: Assignment) -> dict[str, Any]:
     """Give the coder's own state of a unit in the shape of the API."""
     last = assignment.submissions.order_by("-n").first()
-    draft = _draft_of(assignment, last)
+    return _told(assignment, _draft_of(assignment, last), last)
+
+
+def _told(assignment: Assignment, draft: Draft, last: Submission | None) -> dict[str, Any]:
     hidden = hidden_fields(assignment, assignment.coder)
     unit = assignment.round_unit.unit
     answers = {key: draft.answer(key) for key in dimensions_of(draft.fields)}
@@ -213,36 +234,34 @@ class _Work:
 
     def __init__(self, assignment: Assignment, by: Membership) -> None:
         self.by = by
-        self.round = (
-            Round.objects.select_for_update(of=("self",))
-            .select_related("study", "codebook")
-            .get(pk=assignment.round_unit.round_id)
-        )
-        locked = (
-            Assignment.objects.select_for_update(of=("self",))
-            .select_related("round_unit__unit__issue", "round_unit__unit__snapshot")
-            .defer(None)
-            .filter(pk=assignment.pk)
-            .first()
-        )
+        known = assignment.round_unit
+        self.round = Round.objects.select_for_update().get(pk=known.round_id)
+        # What never changes while a round runs was read before the lock: the study, the codebook, the texts.
+        self.round.study, self.round.codebook = known.round.study, known.round.codebook
+        locked = Assignment.objects.select_for_update().defer(None).filter(pk=assignment.pk).first()
         if locked is None:
             raise RoundStateError(f"Round {self.round.number} was taken back to be planned anew.")
         self.assignment: Assignment = locked
+        self.assignment.round_unit, self.assignment.coder = known, assignment.coder
         self.assignment.round_unit.round = self.round
-        self.assignment.coder = assignment.coder
         if self.assignment.status == Status.WITHDRAWN:
             raise StudyRuleError("This unit was given to another coder. What you typed is kept.")
         self.asked: Questions | None = None
         self.last = self.assignment.submissions.order_by("-n").first()
         self.draft = _draft_of(self.assignment, self.last)
+        self.is_unsaved = False
 
     @property
     def is_late(self) -> bool:
         return self.round.is_unblinded and self.assignment.purpose == Assignment.Purpose.CODING
 
     def merge(self, changes: Mapping[str, Any], version: int) -> None:
+        """Take the changes into the draft; ``keep`` writes it."""
         self._refuse_not_running()
         self.asked = questions(self.round, self.by)
+        if "evidence" in changes:
+            # Until the first coder opens a unit, it may be pinned to a newer text.
+            self.assignment.round_unit.unit.refresh_from_db(fields=["snapshot"])
         read = read_changes(
             self.assignment, flat_changes(changes), self.asked, hidden_at(self.round, self.draft.stage)
         )
@@ -262,7 +281,14 @@ class _Work:
             self.assignment.draft_at = now
             self.draft.merge(changed, self.assignment.version, now.isoformat())
             self.draft.skips, self.draft.changed = 0, self.last is not None
-            self.save(status=self._status_after_change())
+            self.is_unsaved = True
+
+    def keep(self) -> None:
+        """Write what was merged, unless handing it in has done so."""
+        if self.is_unsaved:
+            # A returned unit stays one until it is handed in again.
+            is_returned = self.assignment.status == Status.RETURNED
+            self.save(status=Status.RETURNED if is_returned else Status.DRAFT)
 
     def _conflicts(self, changed: Mapping[str, Any], version: int) -> dict[str, dict[str, Any]]:
         """Find conflicting fields, their quotes under the names the coder knows the texts by."""
@@ -276,7 +302,12 @@ class _Work:
                 )
         return conflicts
 
-    def hand_in(self) -> Submission | None:
+    def hand_in_once(self, version: int | None) -> Submission | None:
+        # A second click on the button that revealed a stage does not hand in the next one.
+        is_repeated = version is not None and version < self.draft.versions.get(STAGE, 0)
+        return None if self.is_late or is_repeated else self._hand_in()
+
+    def _hand_in(self) -> Submission | None:
         self._refuse_not_running()
         asked = self.asked or questions(self.round, self.by)
         refuse_incomplete(self.draft, asked, coding_round=self.round)
@@ -298,6 +329,7 @@ class _Work:
         submission = write_submission(
             self.assignment, payload, asked, n=self.last.n + 1 if self.last is not None else 1
         )
+        self.last = submission
         self.assignment.version += 1
         self._done()
         _record(self.assignment, "unit.submitted", self.by, n=submission.n)
@@ -318,13 +350,10 @@ class _Work:
             assignment.opened_at = assignment.opened_at or now
             _count_active(assignment, now)
         assignment.save(update_fields=_WRITTEN)
+        self.is_unsaved = False
 
     def status_of_draft(self) -> Status:
         return Status.DRAFT if self.draft.fields else Status.TODO
-
-    def _status_after_change(self) -> str:
-        # A returned unit stays one until it is handed in again.
-        return Status.RETURNED if self.assignment.status == Status.RETURNED else Status.DRAFT
 
     def refuse_late(self) -> None:
         """Say, after it was kept, that what came is too late."""

@@ -26,11 +26,11 @@ def render_documents(snapshot: IssueSnapshot) -> None:
 
 def document_view(snapshot: IssueSnapshot) -> list[dict[str, str | None]]:
     """Return every text of the snapshot as pages and the API give it, rendered now if it was not."""
-    render_documents(snapshot)
-    return [
-        {"key": document.key, "html": document.html, "text": document.text}
-        for document in snapshot.documents.order_by("key")
-    ]
+    documents = list(snapshot.documents.order_by("key"))
+    if any(document.html is None for document in documents):
+        render_documents(snapshot)
+        documents = list(snapshot.documents.order_by("key"))
+    return [{"key": each.key, "html": each.html, "text": each.text} for each in documents]
 
 
 def _renderer_for(snapshot: IssueSnapshot) -> Callable[[SnapshotDocument], Rendered]:

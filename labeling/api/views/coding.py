@@ -98,6 +98,9 @@ class AssignmentDetail(ApiView):
         if whole:
             changes = _emptied(assignment, changes)
         status, version = body.get("status"), body["version"]
+        if status == "submitted" and not whole:
+            told = coding.save_and_submit(assignment=assignment, changes=changes, version=version, by=member)
+            return Response({"id": assignment.pk, **told})
         if changes or whole:
             assignment = coding.save_draft(
                 assignment=assignment, changes=changes, version=version, by=member, whole=whole

@@ -1,9 +1,9 @@
 import pytest
 from django.urls import reverse
-from labeling.services.rounds import close_round
 from rest_framework.test import APIClient
 
 from labeling.models import Submission
+from labeling.services.rounds import close_round
 from tests.factories import assignment_of, lead_of, make_member, make_round, make_study
 
 pytestmark = pytest.mark.django_db
@@ -174,3 +174,20 @@ def test_saving_and_the_next_unit_cost_a_fixed_number_of_queries(
         ada.patch(url, {"version": 1, "annotations": ANSWERS, "status": "submitted"})
     with django_assert_max_num_queries(12):
         ada.get(reverse("api:queue-next", args=[coding_round.pk]))
+
+
+def test_handing_in_costs_few_queries(ada, coding_round, coders, django_assert_max_num_queries):
+    url = address(coding_round, coders[0])
+    body = {"version": 0, "annotations": ANSWERS, "status": "submitted"}
+    with django_assert_max_num_queries(15):
+        answer = ada.patch(url, body, format="json")
+    assert answer.data["status"] == "submitted"
+    assert answer.data["submitted_at"] is not None
+
+
+def test_what_cannot_be_handed_in_yet_is_kept_as_a_draft(ada, coding_round, coders):
+    url = address(coding_round, coders[0])
+    body = {"version": 0, "annotations": {"symptom": ["crash"]}, "status": "submitted"}
+    assert ada.patch(url, body, format="json").status_code == 422
+    kept = ada.get(url).data
+    assert (kept["status"], kept["annotations"]["symptom"]["categories"]) == ("draft", ["crash"])

@@ -71,7 +71,15 @@ def submit(assignment, answers=None, **changes):
 
 
 def loaded(assignment):
-    return Assignment.objects.select_related("round_unit", "coder").get(pk=assignment.pk)
+    """As a view gets it."""
+    rows = Assignment.objects.select_related(
+        "coder__user",
+        "round_unit__round__study",
+        "round_unit__round__codebook",
+        "round_unit__unit__issue",
+        "round_unit__unit__snapshot",
+    )
+    return rows.get(pk=assignment.pk)
 
 
 def state(assignment):
@@ -508,9 +516,9 @@ def test_a_unit_of_a_round_that_was_taken_back_says_so(assignment):
 
 def test_time_at_work_leaves_out_pauses(assignment):
     start = timezone.now()
-    coding.add_active(assignment=assignment, now=start)
-    coding.add_active(assignment=assignment, now=start + timedelta(seconds=90))
-    coding.add_active(assignment=assignment, now=start + timedelta(seconds=90, minutes=3))
+    coding.open_assignment(assignment=assignment, now=start)
+    coding.open_assignment(assignment=assignment, now=start + timedelta(seconds=90))
+    coding.open_assignment(assignment=assignment, now=start + timedelta(seconds=90, minutes=3))
     assert Assignment.objects.get(pk=assignment.pk).active_seconds == 90
 
 
