@@ -24,6 +24,7 @@ from labeling.errors import InvalidInputError
 
 ALIKE = 0.86
 """Names that share this much of their letters are one typing mistake apart."""
+SHORT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +154,21 @@ def archive(data: Data, *, dimension: str, category: str) -> Done:
 
 def similar_names(dimension: Data, name: str, *, besides: str | None = None) -> list[str]:
     """Names of the dimension that a reader takes for ``name``: other case, hyphens, a plural, a typo."""
-    plain = _plain(name)
     others = [each for each in dimension["categories"] if besides is None or each["concept"] != besides]
+    plain = _plain(name)
     return [each["name"] for each in others if _alike(plain, _plain(each["name"]))]
+
+
+def new_name_warnings(before: Data, after: Data) -> list[str]:
+    """Sentences about categories that are new and named like another one of their dimension."""
+    known = {each["concept"] for dimension in before["dimensions"] for each in dimension["categories"]}
+    return [
+        sentence
+        for dimension in after["dimensions"]
+        for category in dimension["categories"]
+        if category["concept"] not in known
+        for sentence in _warnings(dimension, category["name"], besides=category)
+    ]
 
 
 def _alike(first: str, second: str) -> bool:
@@ -164,7 +177,10 @@ def _alike(first: str, second: str) -> bool:
     if first == second or first.rstrip("s") == second.rstrip("s"):
         return True
     # Of short names every letter matters: "leak" and "lock" are no mistake.
-    return min(len(first), len(second)) > 4 and SequenceMatcher(None, first, second).ratio() >= ALIKE
+    if min(len(first), len(second)) <= SHORT:
+        return False
+    matcher = SequenceMatcher(None, first, second)
+    return matcher.real_quick_ratio() >= ALIKE and matcher.ratio() >= ALIKE
 
 
 def _plain(name: str) -> str:

@@ -50,9 +50,12 @@ class CodebookDetail(ApiView):
 
     @extend_schema(request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT)
     def put(self, request: Request, slug: str) -> Response:
+        """Write the whole draft; ``warnings`` tell of new categories named like another one."""
         study, lead = get_study_or_404(self.user, slug, role=Role.LEAD)
         body = request.data if isinstance(request.data, dict) else {}
-        return Response(codebooks.codebook_data(codebooks.save_draft(study=study, data=body, by=lead)))
+        before = codebooks.current_data(study)
+        data = codebooks.codebook_data(codebooks.save_draft(study=study, data=body, by=lead))
+        return Response(data | {"warnings": acts.new_name_warnings(before, data)})
 
 
 class CodebookFile(ApiView):

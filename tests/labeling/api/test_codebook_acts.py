@@ -81,6 +81,20 @@ def test_a_name_like_another_is_warned_of(study):
     ]
 
 
+def test_a_new_category_named_like_another_is_warned_of(study):
+    data = get(study, "codebook/").json()
+    for name in ("Hangs", "Wrong-outputs", "Leak"):
+        data["dimensions"][0]["categories"].append({"code": name.lower(), "name": name})
+    url = f"/api/v1/studies/{study.slug}/codebook/"
+    client = client_of(lead_of(study).user)
+    warnings = client.put(url, data, format="json").json()["warnings"]
+    assert [each.split(".")[0] for each in warnings] == [
+        "Hangs is easily taken for Hang",
+        "Wrong-outputs is easily taken for Wrong output",
+    ]
+    assert client.put(url, get(study, "codebook/").json(), format="json").json()["warnings"] == []
+
+
 @pytest.mark.parametrize("body", [{}, MERGE | {"into": "nope"}, MERGE | {"target": "crash"}])
 def test_a_body_that_makes_no_sense_is_refused(study, body):
     assert post(study, "merge", **body).status_code == 422
