@@ -13,7 +13,7 @@ class SplitForm(forms.Form):
     )
     reason = forms.CharField(
         label="Why it is split",
-        help_text="Kept in the record.",
+        help_text="Kept with the unit in its rounds.",
         max_length=2000,
         widget=forms.TextInput(),
     )

@@ -12,9 +12,9 @@ How = Decision.How
 
 #: Ways of settling in the order in which they are told; the last one is not settled yet.
 WAYS = {
-    How.DISCUSSED: ("discussed", "Discussed by the coders", "in discussion"),
-    How.ADJUDICATED: ("adjudicated", "Decided by somebody else", "by adjudication"),
-    How.MAJORITY: ("majority", "Decided by majority", "by the majority of the coders"),
+    How.DISCUSSED: ("discussed", "Discussed", "in discussion"),
+    How.ADJUDICATED: ("adjudicated", "Adjudicated", "by adjudication"),
+    How.MAJORITY: ("majority", "Majority", "by the majority of the coders"),
     How.DERIVED: ("followed", "Followed from another decision", "by another decision on the same unit"),
     How.EXCLUDED: ("followed", "Followed from another decision", "by another decision on the same unit"),
     "": ("open", "Open", ""),

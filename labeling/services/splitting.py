@@ -41,6 +41,8 @@ def split_unit(
                 _take_place(coding_round, whole, made)
             else:
                 _close_decisions(coding_round, whole)
+            # Events hold no free text: the reason stands where the unit does.
+            coding_round.round_units.filter(unit=whole).update(reason=reason.strip())
         closed = _newest_closed(rounds)
         if closed is not None:
             _carry_on(closed, whole, made, by, follow_up=follow_up)
@@ -110,8 +112,8 @@ def _make_parts(whole: Unit, titles: Sequence[str]) -> list[Unit]:
 
 def _take_place(coding_round: Round, whole: Unit, parts: Sequence[Unit]) -> None:
     row = coding_round.round_units.get(unit=whole)
-    row.left_out, row.reason = True, "split"
-    row.save(update_fields=["left_out", "reason"])
+    row.left_out = True
+    row.save(update_fields=["left_out"])
     _add(coding_round, row, parts)
 
 

@@ -59,6 +59,8 @@ def test_in_a_draft_the_parts_take_the_place_of_the_whole():
     opened = open_round(coding_round=planned, by=lead_of(study))
     coded = opened.round_units.filter(assignments__isnull=False).distinct().values_list("unit", flat=True)
     assert set(coded) == {first.pk, second.pk, other.pk}
+    row = opened.round_units.get(unit=unit)
+    assert (row.left_out, row.reason) == (True, "Two problems")
 
 
 def test_a_round_planned_later_takes_the_parts_too():
