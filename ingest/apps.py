@@ -19,3 +19,4 @@ class IngestConfig(AppConfig):
         jobs.register("job.prepare_sample", "ingest.tasks.prepare_sample")
         jobs.register("job.fetch_fix", "ingest.tasks.fetch_fix")
         jobs.register("job.index_texts", "ingest.tasks.index_texts")
+        jobs.register("job.duplicates", "ingest.tasks.find_near_duplicates")

@@ -24,3 +24,11 @@ def fetch_fix(job_id: int) -> None:
 @shared_task(name="ingest.tasks.index_texts", acks_late=True, ignore_result=True)
 def index_texts(job_id: int) -> None:
     word_index.index_texts(job_id)
+
+
+@shared_task(name="ingest.tasks.find_near_duplicates", acks_late=True, ignore_result=True)
+def find_near_duplicates(job_id: int) -> None:
+    # Here, because scikit-learn takes memory that a worker needs only for this.
+    from labeling.services import similar_issues
+
+    similar_issues.find_near_duplicates(job_id)

@@ -16,9 +16,11 @@ from labeling.forms.corpus import DuplicateForm, EligibilityForm, IssueFilterFor
 from labeling.models import Issue, Membership, Role, Study
 from labeling.selectors.corpus import MOST_COUNTED, ORDERINGS, Corpus, named_issues, refuse_browsing
 from labeling.selectors.facets import Facet, FacetValue, facets
+from labeling.selectors.near_duplicates import candidates
 from labeling.selectors.studies import study_progress
 from labeling.services import corpus
 from labeling.services.fetching import can_fetch_fix, fetch_fix, fix_jobs
+from labeling.services.near_duplicates import AT_WORK, last_look, look_for_duplicates
 
 ISSUES_PER_PAGE = 50
 
@@ -193,6 +195,39 @@ def issue_duplicate(request: CoderRequest, slug: str, issue_id: int) -> HttpResp
     return _issue_page(request, member, issue, duplicate_form=form)
 
 
+def issue_duplicates(request: CoderRequest, slug: str) -> HttpResponse:
+    """Pairs of issues that nearly say the same; the later one can be marked."""
+    study, member = get_study_or_404(request.user, slug, role=Role.LEAD)
+    if request.method == "POST":
+        original, copy = (_issue(study, _number(request.POST.get(name))) for name in ("original", "copy"))
+        try:
+            corpus.mark_duplicates(study=study, issues=[copy], duplicate_of=original, by=member)
+        except CorpusError as error:
+            messages.error(request, error.message)
+        else:
+            messages.success(request, f"{copy.ref} is marked as a duplicate.")
+        return redirect("labeling:issue-duplicates", study.slug)
+    look = last_look(study)
+    context = _frame(member) | {
+        "look": look,
+        "is_looking": look is not None and look.state in AT_WORK,
+        "candidates": candidates(Corpus(member)),
+    }
+    return render_page(request, "labeling/issue_duplicates.html", context)
+
+
+def _number(told: str | None) -> int:
+    return int(told) if told and told.isdecimal() else 0
+
+
+@require_POST
+def issue_compare(request: CoderRequest, slug: str) -> HttpResponse:
+    study, member = get_study_or_404(request.user, slug, role=Role.LEAD)
+    look_for_duplicates(study=study, by=member)
+    messages.success(request, "A worker compares the issues. Open this page again in a moment.")
+    return redirect("labeling:issue-duplicates", study.slug)
+
+
 @require_POST
 def issue_fetch_fix(request: CoderRequest, slug: str, issue_id: int) -> HttpResponse:
     study, member = get_study_or_404(request.user, slug, role=Role.LEAD)
@@ -258,6 +293,8 @@ urlpatterns: list[URLPattern] = [
     path("studies/<slug:slug>/corpus/", issue_list, name="issue-list"),
     path("studies/<slug:slug>/corpus/facets/", issue_facets, name="issue-facets"),
     path("studies/<slug:slug>/corpus/eligibility/", issue_eligibility, name="issue-eligibility"),
+    path("studies/<slug:slug>/corpus/duplicates/", issue_duplicates, name="issue-duplicates"),
+    path("studies/<slug:slug>/corpus/duplicates/compare/", issue_compare, name="issue-compare"),
     path("studies/<slug:slug>/corpus/<int:issue_id>/", issue_detail, name="issue-detail"),
     path("studies/<slug:slug>/corpus/<int:issue_id>/duplicate/", issue_duplicate, name="issue-duplicate"),
     path("studies/<slug:slug>/corpus/<int:issue_id>/fix/", issue_fetch_fix, name="issue-fetch-fix"),

@@ -121,3 +121,13 @@ class DuplicatesInput(Input):
     issues = serializers.ListField(child=IssueField(), allow_empty=False)
     duplicate_of = IssueField(allow_null=True)
     reason = serializers.CharField(required=False, allow_blank=True, max_length=300, default="")
+
+
+class CandidateOutput(serializers.Serializer[Any]):
+    """Two issues that nearly say the same."""
+
+    original = serializers.IntegerField(source="original.id")
+    original_key = serializers.CharField(source="original.key")
+    copy = serializers.IntegerField(source="copy.id")
+    copy_key = serializers.CharField(source="copy.key")
+    similarity = serializers.FloatField()

@@ -16,6 +16,7 @@ from labeling.access import get_study_or_404
 from labeling.api.base import ApiView
 from labeling.api.pagination import CursorPagination
 from labeling.api.serializers.corpus import (
+    CandidateOutput,
     ChangedOutput,
     DuplicatesInput,
     EligibilityInput,
@@ -29,8 +30,10 @@ from labeling.api.views.studies import job_data
 from labeling.errors import StaleVersionError
 from labeling.models import Issue, Membership, Role, Study
 from labeling.selectors.corpus import Corpus, named_issues, refuse_browsing
+from labeling.selectors.near_duplicates import candidates
 from labeling.services import corpus
 from labeling.services.fetching import fetch_fix
+from labeling.services.near_duplicates import look_for_duplicates
 
 
 def rules_data(study: Study) -> dict[str, Any]:
@@ -181,6 +184,11 @@ class IssueEligibility(ApiView):
 
 
 class IssueDuplicates(ApiView):
+    @extend_schema(responses=CandidateOutput(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        _, lead = get_study_or_404(self.user, slug, role=Role.LEAD)
+        return Response(CandidateOutput(candidates(Corpus(lead)), many=True).data)
+
     @extend_schema(request=DuplicatesInput, responses=ChangedOutput)
     def post(self, request: Request, slug: str) -> Response:
         study, lead = get_study_or_404(self.user, slug, role=Role.LEAD)
@@ -194,11 +202,22 @@ class IssueDuplicates(ApiView):
         return Response(changed_data(lead, study.issues.filter(pk__in=[issue.pk for issue in issues])))
 
 
+class IssueCompare(ApiView):
+    """Let a worker look for near-duplicates."""
+
+    @extend_schema(request=None, responses={202: dict})
+    def post(self, request: Request, slug: str) -> Response:
+        study, lead = get_study_or_404(self.user, slug, role=Role.LEAD)
+        job = look_for_duplicates(study=study, by=lead)
+        return Response(job_data(job), status=202, headers={"Location": f"/api/v1/jobs/{job.pk}/"})
+
+
 urlpatterns: list[URLPattern] = [
     path("studies/<slug:slug>/rules/", RuleList.as_view(), name="rule-list"),
     path("studies/<slug:slug>/issues/", IssueList.as_view(), name="issue-list"),
     path("studies/<slug:slug>/issues/eligibility/", IssueEligibility.as_view(), name="issue-eligibility"),
     path("studies/<slug:slug>/issues/duplicates/", IssueDuplicates.as_view(), name="issue-duplicates"),
+    path("studies/<slug:slug>/issues/duplicates/compare/", IssueCompare.as_view(), name="issue-compare"),
     path("studies/<slug:slug>/issues/<int:issue_id>/", IssueDetail.as_view(), name="issue-detail"),
     path("studies/<slug:slug>/issues/<int:issue_id>/fetch_fix/", IssueFix.as_view(), name="issue-fetch-fix"),
 ]
