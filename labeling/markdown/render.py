@@ -12,7 +12,7 @@ from cmarkgfm.cmark import Options
 from .nesting import cap_quotes, cap_tags
 from .sanitise import sanitise
 
-RENDERER = "1"
+RENDERER = "2"
 """Noted beside every rendered text; counted up when the rules below change what comes out."""
 
 # GitHub takes 65,536 characters. What is much longer, or becomes so, is a log: it is shown as it is.
@@ -161,4 +161,6 @@ def _check_box(attributes: str) -> str:
     box = _attributes(attributes)
     if box.get("type") != "checkbox":
         return ""
-    return f'<input type="checkbox" disabled{" checked" if "checked" in box else ""}>'
+    is_done = "checked" in box
+    label = "done" if is_done else "not done"
+    return f'<input type="checkbox" disabled aria-label="{label}"{" checked" if is_done else ""}>'

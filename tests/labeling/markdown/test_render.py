@@ -122,8 +122,8 @@ def test_images_are_only_places_until_they_are_asked_for():
 
 def test_boxes_of_task_lists_are_shown_and_cannot_be_ticked():
     html = render_markdown("- [x] a\n- [ ] b").html
-    assert '<input type="checkbox" disabled checked>' in html
-    assert '<input type="checkbox" disabled>' in html
+    assert '<input type="checkbox" disabled aria-label="done" checked>' in html
+    assert '<input type="checkbox" disabled aria-label="not done">' in html
 
 
 def test_code_of_more_than_thirty_lines_is_folded_and_shorter_code_is_not():
