@@ -9,7 +9,7 @@ from labeling.charts.interval import Interval
 from labeling.charts.trend import trend
 from labeling.export.latex import label
 from labeling.figures import Picture, confusion_picture, intervals_picture, trend_picture
-from labeling.models import ExportJob, Study
+from labeling.models import ExportJob, Round, Study
 from labeling.selectors.agreement import ELIGIBILITY
 from labeling.selectors.agreement_figures import APART
 from labeling.selectors.export.reader import Reader
@@ -64,6 +64,7 @@ def _trend(rounds: Sequence[RoundFigures]) -> Iterator[Picture]:
     if len(shown) < 2:
         return
     newest = shown[-1]
+    pilots = {each.number for each in shown if each.coding_round.kind == Round.Kind.PILOT}
     panels = []
     for key, name in newest.names.items():
         intervals = {
@@ -73,7 +74,7 @@ def _trend(rounds: Sequence[RoundFigures]) -> Iterator[Picture]:
             if row.key == key and row.has_numbers
         }
         if key != ELIGIBILITY and sum(each.value is not None for each in intervals.values()) > 1:
-            panels.append((name, trend(key, intervals, goal=newest.coding_round.goal)))
+            panels.append((name, trend(key, intervals, goal=newest.coding_round.goal, pilots=pilots)))
     if panels:
         yield trend_picture("agreement-by-round", panels, newest.coding_round.goal)
 

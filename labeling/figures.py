@@ -124,7 +124,10 @@ def _numbers(interval: Interval) -> tuple[Any, ...]:
 
 
 def trend_picture(name: str, panels: Sequence[tuple[str, Trend]], goal: float | None = None) -> Picture:
-    """Draw one panel per dimension: its headline round by round. Lines join the same coefficient only."""
+    """Draw one panel per dimension: its headline round by round, pilots hollow.
+
+    Lines join rounds with the same coefficient only.
+    """
     with style():
         across = min(3, len(panels))
         down = -(-len(panels) // across)
@@ -158,9 +161,10 @@ def _panel(axes: Axes, words: str, panel: Trend, goal: float | None) -> None:
     for place, interval in values:
         if interval.value is None:
             continue
+        inside = "white" if panel.points[place].is_pilot else INK
         if interval.low is not None and interval.high is not None:
             axes.plot([place, place], [interval.low, interval.high], color=INK, linewidth=1.2)
-        axes.plot([place], [interval.value], "o", color=INK, markersize=4)
+        axes.plot([place], [interval.value], "o", color=INK, markerfacecolor=inside, markersize=4)
         axes.annotate(
             _two(interval.value), (place, interval.value), xytext=(5, 3), textcoords="offset points"
         )

@@ -45,8 +45,8 @@ class Paper:
 def paper_sentence(facts: PaperFacts) -> Paper:
     """Say who coded, every dimension's headline with its interval, and what was counted how."""
     rows = [row for row in facts.payload["dimensions"] if row["kind"] != "text"]
-    sentences = [_who(facts, rows), _agreement(facts, rows), *_undefined(facts, rows), _states(facts)]
-    sentences += [_eligibility(facts.payload["eligibility"]), _disagreements(facts)]
+    sentences = [_who(facts, rows), _agreement(facts, rows), _intervals(rows), *_undefined(facts, rows)]
+    sentences += [_states(facts), _eligibility(facts.payload["eligibility"]), _disagreements(facts)]
     return Paper(" ".join(filter(None, sentences)), _caution(facts))
 
 
@@ -70,6 +70,8 @@ def _headline(facts: PaperFacts, row: Mapping[str, Any]) -> str:
     statistic = row["statistics"][row["headline"]]
     text = f"{STATISTICS[row['headline']]} was {_two(statistic['value'])}{_interval(statistic)}"
     text += f" for {_name(facts, row)}"
+    if "prevalence_paradox" in _cautions(row):
+        text += f" (Gwet's AC1 {_two(row['ac1']['value'])}; one category prevails)"
     if row["conditional"]:
         text += f" (where the question was asked of both, {row['n_both']} issues)"
     if row["kind"] == "multiple":
@@ -116,10 +118,30 @@ def _states(facts: PaperFacts) -> str:
 def _eligibility(row: Mapping[str, Any] | None) -> str:
     if row is None or row["observed"]["value"] is None:
         return ""
-    kappa = row["statistics"]["cohen_kappa"]["value"] if "cohen_kappa" in row["statistics"] else None
-    beside = f", κ {_two(kappa)}" if kappa is not None else ""
     share = 100 * row["observed"]["value"]
+    beside = _eligibility_kappa(row)
     return f"On whether an issue is excluded the coders agreed for {share:.2f}% of the issues{beside}."
+
+
+def _eligibility_kappa(row: Mapping[str, Any]) -> str:
+    """Kappa where it says something, with AC1 beside it where nearly all issues are kept."""
+    kappa = row["statistics"].get("cohen_kappa", {}).get("value")
+    if kappa is None:
+        return ""
+    if "constant_coder" in _cautions(row):
+        return " (κ is 0 however often they agree, since one of them gave every issue the same answer)"
+    if "prevalence_paradox" in _cautions(row) and row["ac1"]["value"] is not None:
+        return f", κ {_two(kappa)} and Gwet's AC1 {_two(row['ac1']['value'])}, since one answer prevails"
+    return f", κ {_two(kappa)}"
+
+
+def _cautions(row: Mapping[str, Any]) -> set[str]:
+    return {each["key"] for each in row["warnings"]}
+
+
+def _intervals(rows: Sequence[Mapping[str, Any]]) -> str:
+    draws = max((row["draws"] for row in rows if _value(row) is not None), default=0)
+    return f"Intervals are bootstrap percentiles over issues ({draws:,} resamples)." if draws else ""
 
 
 def _disagreements(facts: PaperFacts) -> str:
@@ -133,7 +155,8 @@ def _disagreements(facts: PaperFacts) -> str:
     if "adjudicated" in facts.settled_by:
         ways.append("by a third person")
     how = " or ".join(ways) or "by discussion"
-    return f"Disagreements (on {facts.disagreed} issues) were resolved {how}."
+    issues = "1 issue" if facts.disagreed == 1 else f"{facts.disagreed} issues"
+    return f"Disagreements (on {issues}) were resolved {how}."
 
 
 def _caution(facts: PaperFacts) -> str:

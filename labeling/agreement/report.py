@@ -44,6 +44,7 @@ def summarise(
     summary = Summary(data, plan_for(data), interval)
     statistics = summary.statistics()
     headline = summary.plan.headline
+    warnings = summary.warnings(statistics)
     return DimensionReport(
         key=data.key,
         kind=data.kind,
@@ -60,8 +61,8 @@ def summarise(
         matrix=summary.matrix(),
         categories=summary.categories(),
         undefined=None,
-        warnings=summary.warnings(statistics),
-        reading=_reading(scale, headline, statistics[headline]),
+        warnings=warnings,
+        reading=_reading(scale, headline, statistics[headline], warnings),
         seed=data.seed,
         draws=data.draws,
         claim=summary.claim(statistics),
@@ -121,7 +122,9 @@ def _left_out(data: DimensionData) -> dict[str, int]:
     return {reason: len(units) for reason, units in data.left_out.items()}
 
 
-def _reading(scale: str, headline: str, statistic: Statistic) -> Reading | None:
+def _reading(scale: str, headline: str, statistic: Statistic, warnings: Sequence[Caution]) -> Reading | None:
     if statistic.value is None:
         return None
+    if headline == "cohen_kappa" and any(caution.key == "constant_coder" for caution in warnings):
+        return None  # its 0 says nothing of how well they agree
     return read(scale, headline, statistic.value, statistic.ci_low, statistic.ci_high)

@@ -4,13 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from labeling.agreement.cautions import FEW_USES
 from labeling.charts.interval import Interval
 from labeling.charts.names import CategoryName, category_name
 
 
 @dataclass(frozen=True, slots=True)
 class CategoryRow:
-    """One category against all others; ``n_a``, ``n_b`` and ``both`` are None with more than two coders."""
+    """One category against all others; ``n_a``, ``n_b`` and ``both`` are None with more than two coders.
+
+    ``is_rare``: used so seldom that its numbers say little.
+    """
 
     category: CategoryName
     n: int
@@ -19,6 +23,7 @@ class CategoryRow:
     both: int | None
     positive_agreement: float | None
     kappa: Interval
+    is_rare: bool
 
 
 def category_rows(
@@ -34,6 +39,7 @@ def category_rows(
             both=each["both"],
             positive_agreement=each["positive_agreement"],
             kappa=Interval.of(each["statistic"], each["kappa"], goal),
+            is_rare=each["n"] < FEW_USES * len(payload["coders"]),
         )
         for each in payload["categories"]
     ]

@@ -58,6 +58,7 @@ class DimensionRow:
     reading: str
     read_by: str
     warnings: tuple[str, ...]
+    cautions: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
     pairs: tuple[Pair, ...]
 
@@ -65,6 +66,11 @@ class DimensionRow:
     def is_constant(self) -> bool:
         """Whether there is no coefficient because one single category occurred."""
         return self.headline.value is None and self.headline.undefined == NO_VARIATION
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether kappa is 0 because one of two coders gave every unit the same answer."""
+        return len(self.coders) == 2 and "constant_coder" in self.cautions
 
     @property
     def has_numbers(self) -> bool:
@@ -97,6 +103,7 @@ def dimension_row(
         reading=reading["words"] if reading else "",
         read_by=reading["name"] if reading else "",
         warnings=tuple(each["words"] for each in payload["warnings"]),
+        cautions=tuple(each["key"] for each in payload["warnings"]),
         left_out=_left_out(payload, sealed),
         pairs=tuple(_pair(each) for each in payload["pairs"]),
     )

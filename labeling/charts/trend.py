@@ -1,7 +1,7 @@
 """The headline of a dimension from round to round."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import floor
 
@@ -24,6 +24,7 @@ class Point:
     y_low: str
     y_high: str
     y_text: str
+    is_pilot: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +59,23 @@ class Trend:
 
 
 def trend(
-    key: str, rounds: Mapping[int, Interval], hidden: Iterable[int] = (), goal: float | None = None
+    key: str,
+    rounds: Mapping[int, Interval],
+    hidden: Iterable[int] = (),
+    goal: float | None = None,
+    pilots: Container[int] = (),
 ) -> Trend:
-    """Lay out the rounds by number; ``hidden`` are those whose numbers nobody may see yet."""
+    """Lay out the rounds by number; ``hidden`` are those whose numbers nobody may see yet.
+
+    ``pilots`` are marked: they may have ended because their numbers were good.
+    """
     shut = set(hidden)
     numbers = sorted({*rounds, *shut})
     step = (RIGHT - LEFT) / len(numbers)
     across = {number: LEFT + (place + 0.5) * step for place, number in enumerate(numbers)}
     lowest = _scale_start(rounds.values())
-    points = tuple(_point(number, rounds[number], across[number], lowest) for number in sorted(rounds))
+    drawn = (_point(number, rounds[number], across[number], lowest) for number in sorted(rounds))
+    points = tuple(replace(point, is_pilot=point.round in pilots) for point in drawn)
     return Trend(
         key=key,
         points=points,

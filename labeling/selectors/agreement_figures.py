@@ -227,12 +227,13 @@ def agreement_trend(coding_round: Round, member: Membership) -> list[TrendPanel]
     if len(payloads) < 2 or coding_round.number not in payloads:
         return []
     hidden = [each.number for each in shown if each.state == is_open]
+    pilots = {each.number for each in shown if each.kind == Round.Kind.PILOT}
     panels = []
     for key, mark in _marks(coding_round).items():
         intervals = {number: _headline(payload, key) for number, payload in payloads.items()}
         known = {number: each for number, each in intervals.items() if each is not None}
         if sum(each.value is not None for each in known.values()) > 1:
-            panels.append(TrendPanel(mark, trend(key, known, hidden, coding_round.goal)))
+            panels.append(TrendPanel(mark, trend(key, known, hidden, coding_round.goal, pilots)))
     return panels
 
 

@@ -17,6 +17,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from labeling import marks
+from labeling.charts.interval import Interval
 from labeling.models import Membership, Study
 from labeling.models.study import CODING_ROLES, Role
 
@@ -52,6 +53,14 @@ def signed_two(value: float | Decimal | None) -> str:
     """Two decimals of a difference: what is above 0 has a plus."""
     text = two_decimals(value)
     return f"+{text}" if value is not None and text != "0.00" and value > 0 else text
+
+
+@register.filter
+def limits(interval: Interval) -> str:
+    """The limits of a coefficient; none where every resample gives the same value."""
+    if interval.low is None or interval.high is None:
+        return "none"
+    return f"{two_decimals(interval.low)} to {two_decimals(interval.high)}"
 
 
 @register.filter

@@ -98,3 +98,21 @@ def test_categories_come_lowest_kappa_first_and_undefined_ones_last():
     rows = category_rows(payload({"ada": ["crash"] * 3, "ben": ["crash"] * 3}), NAMES)
     assert all(row.kappa.value is None for row in rows)
     assert rows[0].category.code == "crash"
+
+
+def test_a_coder_with_one_answer_for_all_has_no_reading():
+    row = dimension_row(payload({"ada": ["crash"] * 6, "ben": ["crash"] * 5 + ["hang"]}))
+    assert row.headline.value == 0
+    assert row.is_flat
+    assert row.reading == ""
+    assert not dimension_row(payload(FOUR)).is_flat
+
+
+def test_a_category_of_few_uses_is_marked():
+    often = {coder: answers * 5 for coder, answers in FOUR.items()}
+    assert [row.is_rare for row in category_rows(payload(FOUR), NAMES)] == [True, True, True]
+    assert {row.category.code: row.is_rare for row in category_rows(payload(often), NAMES)} == {
+        "crash": False,
+        "hang": False,
+        "unclear": True,
+    }

@@ -48,3 +48,8 @@ def test_an_undefined_headline_has_no_place():
     figure = trend("symptom", {1: kappa(0.6), 2: kappa(None), 3: kappa(0.7)})
     assert figure.points[1].y == ""
     assert figure.lines == ()
+
+
+def test_pilots_are_marked():
+    figure = trend("symptom", {1: kappa(0.9), 2: kappa(0.7)}, pilots={1})
+    assert [point.is_pilot for point in figure.points] == [True, False]
