@@ -61,7 +61,7 @@ def pages_of_a_coder() -> list[str]:
     assert decision is not None
     unit = decision.round_unit
     detail = f"rounds/{unit.round.number}/reconciliation/{unit.unit_id}/{decision.dimension}/"
-    below = ["", "coding/", "rounds/2/queue/", detail, "reconciliation/", "codebook/"]
+    below = ["", "coding/", "coding/own/", "rounds/2/queue/", detail, "reconciliation/", "codebook/"]
     return [f"/studies/demo/{each}" for each in below]
 
 
