@@ -12,6 +12,12 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField(
             model_name="issue",
+            name="redacted_because",
+            field=models.TextField(blank=True, default=""),
+            preserve_default=False,
+        ),
+        migrations.AddField(
+            model_name="issue",
             name="is_indexed",
             field=models.BooleanField(
                 default=False, help_text="Whether the search knows the words of its newest snapshot."

@@ -42,6 +42,7 @@ class Issue(Row):
     gone = models.BooleanField(default=False)
     transferred_to = models.TextField(blank=True)
     redacted_at = models.DateTimeField(null=True, blank=True)
+    redacted_because = models.TextField(blank=True)
     is_indexed = models.BooleanField(
         default=False, help_text="Whether the search knows the words of its newest snapshot."
     )

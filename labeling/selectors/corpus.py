@@ -18,6 +18,7 @@ from labeling.markdown import without_references
 from labeling.models import (
     CODING_ROLES,
     Issue,
+    IssueSnapshot,
     Membership,
     Role,
     Study,
@@ -227,6 +228,11 @@ def _whole(issue: Issue) -> Unit:
     unit = unit or Unit(study_id=issue.study_id, ref=issue.ref)
     unit.issue = issue
     return unit
+
+
+def pin_of(issue: Issue) -> IssueSnapshot | None:
+    """What coders of the issue see; None if it is not pinned."""
+    return _whole(issue).snapshot
 
 
 def _has_label(label: str) -> Q:

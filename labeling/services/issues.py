@@ -38,6 +38,7 @@ _ISSUE_FIELDS = (
     "gone",
     "transferred_to",
     "is_indexed",
+    "redacted_because",
 )
 _SNAPSHOT_FIELDS = ("id", "created_at", "issue", "fetched_at", "run_id", *SNAPSHOT_FIELDS)
 _DOCUMENT_FIELDS = ("created_at", "snapshot", "key", "source", "renderer")
@@ -148,6 +149,7 @@ def _issue_values(pk: int, study: Study, record: IssueRecord, snapshot: int, now
         False,
         "",
         False,
+        "",
     )
 
 

@@ -47,17 +47,18 @@ def index_batch(study: Study) -> int:
         rows = study.issues.select_for_update().filter(is_indexed=False).order_by("pk")
         issues = list(rows.only("study", "key", "source_id", "latest")[:BATCH])
         if issues:
-            _write(issues)
-            Issue.objects.filter(pk__in=[issue.pk for issue in issues]).update(is_indexed=True)
+            index_issues(issues)
     return len(issues)
 
 
-def _write(issues: Sequence[Issue]) -> None:
+def index_issues(issues: Sequence[Issue]) -> None:
+    """Put the words of these issues in the place of what the index held of them."""
     texts = _texts([issue.latest_id for issue in issues if issue.latest_id])
     told = [
         (issue.pk, words_of([issue.key, issue.source_id, *texts.get(issue.latest_id or 0, ())]))
         for issue in issues
     ]
+    Issue.objects.filter(pk__in=[pk for pk, _ in told]).update(is_indexed=True)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.executemany(

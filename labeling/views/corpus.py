@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.forms import BaseForm
-from django.http import HttpResponse, QueryDict
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_POST
@@ -14,13 +14,22 @@ from labeling.access import get_study_or_404
 from labeling.errors import CorpusError, InvalidInputError
 from labeling.forms.corpus import DuplicateForm, EligibilityForm, IssueFilterForm, RuleList, criteria
 from labeling.models import Issue, Membership, Role, Study
-from labeling.selectors.corpus import MOST_COUNTED, ORDERINGS, Corpus, named_issues, refuse_browsing
+from labeling.selectors.changes import changed_fields, changed_texts
+from labeling.selectors.corpus import (
+    MOST_COUNTED,
+    ORDERINGS,
+    Corpus,
+    named_issues,
+    pin_of,
+    refuse_browsing,
+)
 from labeling.selectors.facets import Facet, FacetValue, facets
 from labeling.selectors.near_duplicates import candidates
 from labeling.selectors.studies import study_progress
 from labeling.services import corpus
 from labeling.services.fetching import can_fetch_fix, fetch_fix, fix_jobs
 from labeling.services.near_duplicates import AT_WORK, last_look, look_for_duplicates
+from labeling.services.redaction import redact_issue
 
 ISSUES_PER_PAGE = 50
 
@@ -195,6 +204,38 @@ def issue_duplicate(request: CoderRequest, slug: str, issue_id: int) -> HttpResp
     return _issue_page(request, member, issue, duplicate_form=form)
 
 
+def issue_changes(request: CoderRequest, slug: str, issue_id: int) -> HttpResponse:
+    """What an issue says now and did not say when it was pinned."""
+    study, member = get_study_or_404(request.user, slug)
+    refuse_browsing(member)
+    issue = _issue(study, issue_id)
+    before, after = pin_of(issue), issue.latest
+    # The old and the new text side by side would tell what a round hides.
+    if before is None or after is None or before == after or Corpus(member).shown(issue)["masked"]:
+        raise Http404("There is no change to show.")
+    context = _frame(member) | {
+        "issue": issue,
+        "before": before,
+        "after": after,
+        "fields": changed_fields(before, after),
+        "texts": changed_texts(before, after),
+    }
+    return render_page(request, "labeling/issue_changes.html", context)
+
+
+@require_POST
+def issue_redact(request: CoderRequest, slug: str, issue_id: int) -> HttpResponse:
+    study, member = get_study_or_404(request.user, slug, role=Role.LEAD)
+    issue = _issue(study, issue_id)
+    try:
+        redact_issue(issue=issue, reason=request.POST.get("reason", ""), by=member)
+    except InvalidInputError as error:
+        messages.error(request, " ".join(error.errors["reason"]))
+    else:
+        messages.success(request, "The texts, the authors and what was quoted are gone.")
+    return redirect("labeling:issue-detail", study.slug, issue.pk)
+
+
 def issue_duplicates(request: CoderRequest, slug: str) -> HttpResponse:
     """Pairs of issues that nearly say the same; the later one can be marked."""
     study, member = get_study_or_404(request.user, slug, role=Role.LEAD)
@@ -297,6 +338,8 @@ urlpatterns: list[URLPattern] = [
     path("studies/<slug:slug>/corpus/duplicates/compare/", issue_compare, name="issue-compare"),
     path("studies/<slug:slug>/corpus/<int:issue_id>/", issue_detail, name="issue-detail"),
     path("studies/<slug:slug>/corpus/<int:issue_id>/duplicate/", issue_duplicate, name="issue-duplicate"),
+    path("studies/<slug:slug>/corpus/<int:issue_id>/changes/", issue_changes, name="issue-changes"),
+    path("studies/<slug:slug>/corpus/<int:issue_id>/redact/", issue_redact, name="issue-redact"),
     path("studies/<slug:slug>/corpus/<int:issue_id>/fix/", issue_fetch_fix, name="issue-fetch-fix"),
     path("studies/<slug:slug>/rules/", rule_edit, name="rule-edit"),
 ]

@@ -131,3 +131,7 @@ class CandidateOutput(serializers.Serializer[Any]):
     copy = serializers.IntegerField(source="copy.id")
     copy_key = serializers.CharField(source="copy.key")
     similarity = serializers.FloatField()
+
+
+class RedactInput(Input):
+    reason = serializers.CharField(allow_blank=True, max_length=300)

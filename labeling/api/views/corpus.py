@@ -23,6 +23,7 @@ from labeling.api.serializers.corpus import (
     IssueDetailOutput,
     IssueOutput,
     IssueQuery,
+    RedactInput,
     RulesInput,
     RulesOutput,
 )
@@ -34,6 +35,7 @@ from labeling.selectors.near_duplicates import candidates
 from labeling.services import corpus
 from labeling.services.fetching import fetch_fix
 from labeling.services.near_duplicates import look_for_duplicates
+from labeling.services.redaction import redact_issue
 
 
 def rules_data(study: Study) -> dict[str, Any]:
@@ -119,6 +121,22 @@ class IssueFix(ApiView):
             raise Http404("There is no such issue.")
         job = fetch_fix(issue=issue, by=lead)
         return Response(job_data(job), status=202, headers={"Location": f"/api/v1/jobs/{job.pk}/"})
+
+
+class IssueRedact(ApiView):
+    """Take texts, authors and quotes of an issue out for good."""
+
+    @extend_schema(request=RedactInput, responses=IssueDetailOutput)
+    def post(self, request: Request, slug: str, issue_id: int) -> Response:
+        study, lead = get_study_or_404(self.user, slug, role=Role.LEAD)
+        issue = study.issues.select_related("study").filter(pk=issue_id).first()
+        if issue is None:
+            raise Http404("There is no such issue.")
+        redact_issue(issue=issue, reason=self.read(RedactInput)["reason"], by=lead)
+        seen = Corpus(lead)
+        issue = study.issues.select_related("latest").get(pk=issue_id)
+        listed = seen.listed(study.issues.filter(pk=issue_id))
+        return Response(asdict(listed[0]) | detail_data(seen, issue))
 
 
 def detail_data(seen: Corpus, issue: Issue) -> dict[str, Any]:
@@ -219,5 +237,6 @@ urlpatterns: list[URLPattern] = [
     path("studies/<slug:slug>/issues/duplicates/", IssueDuplicates.as_view(), name="issue-duplicates"),
     path("studies/<slug:slug>/issues/duplicates/compare/", IssueCompare.as_view(), name="issue-compare"),
     path("studies/<slug:slug>/issues/<int:issue_id>/", IssueDetail.as_view(), name="issue-detail"),
+    path("studies/<slug:slug>/issues/<int:issue_id>/redact/", IssueRedact.as_view(), name="issue-redact"),
     path("studies/<slug:slug>/issues/<int:issue_id>/fetch_fix/", IssueFix.as_view(), name="issue-fetch-fix"),
 ]

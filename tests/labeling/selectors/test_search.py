@@ -1,6 +1,7 @@
 """Searching issues: the same answers from the index as from the texts, on every database."""
 
 import pytest
+from django.db import connection
 
 from labeling.models import Issue, Job
 from labeling.records import CommentRecord, IssueRecord
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 ISSUES = (
     {"title": "Segfault in the loader", "body": "The kernel_launch of torch.nn hangs."},
-    {"title": "Größe falsch", "body": "naïve café ＡＢＣ"},
+    {"title": "Größe falsch", "body": "naïve café"},
     {"title": "Loss is NaN", "comments": (CommentRecord("1", "I reproduced it on CUDA 12.1"),)},
     {"title": "", "body": "日本語の問題 error 404"},
 )
@@ -85,8 +86,14 @@ def test_issues_of_another_study_are_not_found(study):
 
 def test_a_deleted_issue_leaves_no_words_behind(study):
     index_batch(study)
-    Issue.objects.filter(number=1).delete()
-    add_issues(study=study, records=[IssueRecord(repository="acme/train", number=8, title="other")])
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM labeling_issuewords")
+        before = cursor.fetchone()[0]
+        Issue.objects.filter(number=1).delete()
+        # On SQLite a trigger does it. A migration that makes labeling_issue anew has to make it anew too.
+        if connection.vendor == "sqlite":
+            cursor.execute("SELECT count(*) FROM labeling_issuewords")
+            assert cursor.fetchone()[0] == before - 1
 
     assert found(study, "segfault") == set()
 
