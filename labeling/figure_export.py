@@ -85,7 +85,7 @@ def _intervals(figures: RoundFigures) -> Picture:
         words = figures.names.get(row.key, row.key)
         rows.append((f"{words}, {' and '.join(row.coders)}" if figures.repeats else words, row.headline))
     title = f"Agreement, round {figures.number}"
-    return intervals_picture(f"agreement-round-{figures.number}", title, rows, figures.coding_round.goal)
+    return intervals_picture(f"agreement-round-{figures.number}", title, rows)
 
 
 def _confusions(figures: RoundFigures) -> Iterator[Picture]:

@@ -29,7 +29,7 @@ UNDATED: dict[str, dict[str, Any]] = {
 }
 INK, FAINT, GRID, GOAL = "#1f2937", "#6b7280", "#e5e7eb", "#b45309"
 HEAT = LinearSegmentedColormap.from_list("heat", ["#ffffff", "#1e3a8a"])
-DARK = 0.55
+DARK = 0.62
 """From this share of the largest count on, numbers are white."""
 WIDTH = 6.3
 """Inches: the text of an A4 page."""
@@ -71,10 +71,8 @@ class Picture:
         yield f"{self.name}.csv", b"".join(write_rows(self.columns, self.rows, Format()))
 
 
-def intervals_picture(
-    name: str, title: str, rows: Sequence[tuple[str, Interval]], goal: float | None = None
-) -> Picture:
-    """Draw coefficients with their intervals below each other, the goal as a dashed line."""
+def intervals_picture(name: str, title: str, rows: Sequence[tuple[str, Interval]]) -> Picture:
+    """Draw coefficients with their intervals below each other, goals as dashed lines."""
     with style():
         figure = Figure(figsize=(WIDTH, 0.7 + 0.3 * max(len(rows), 1)), layout="constrained")
         axes = figure.subplots()
@@ -85,8 +83,6 @@ def intervals_picture(
         axes.set_title(title, loc="left", fontweight="bold")
         axes.grid(axis="x", color=GRID)
         axes.set_axisbelow(True)
-        if goal is not None:
-            axes.axvline(goal, color=GOAL, linestyle="--", linewidth=1)
         for place, (_, interval) in enumerate(rows):
             _interval(axes, place, interval)
     columns = ("name", "statistic", "value", "ci_low", "ci_high")
@@ -98,6 +94,9 @@ def _named(words: str, interval: Interval) -> str:
 
 
 def _interval(axes: Axes, place: int, interval: Interval) -> None:
+    if interval.goal is not None:
+        around = [place - 0.5, place + 0.5]
+        axes.plot([interval.goal] * 2, around, color=GOAL, linestyle="--", linewidth=1)
     if interval.value is None:
         axes.text(0.01, place, "undefined", va="center", color=FAINT)
         return
@@ -136,6 +135,7 @@ def trend_picture(name: str, panels: Sequence[tuple[str, Trend]], goal: float | 
         spare = grid.ravel()[len(panels) :]
         for axes in spare:
             axes.set_axis_off()
+        grid[0, 0].set_ylim(min(panel.lowest for _, panel in panels), 1.05)  # the others share it
         for axes, (words, panel) in zip(grid.ravel(), panels, strict=False):
             _panel(axes, words, panel, goal)
     rows = tuple(
@@ -148,7 +148,6 @@ def _panel(axes: Axes, words: str, panel: Trend, goal: float | None) -> None:
     axes.set_title(words, loc="left", fontweight="bold")
     axes.grid(axis="y", color=GRID)
     axes.set_axisbelow(True)
-    axes.set_ylim(top=1.05)
     rounds = [point.round for point in panel.points]
     axes.set_xticks(range(len(rounds)), [f"R{number}" for number in rounds])
     axes.set_xlim(-0.5, len(rounds) - 0.5)
@@ -182,7 +181,11 @@ def confusion_picture(name: str, title: str, table: Confusion) -> Picture:
         axes.imshow(counts or [[0]], cmap=HEAT, vmin=0, vmax=largest)
         axes.set_xticks(range(len(lines)), [head.category.name for head in table.heads], rotation=90)
         axes.set_yticks(range(len(lines)), [line.category.name for line in lines])
-        axes.tick_params(length=0)
+        axes.tick_params(which="both", length=0)
+        edges = [place - 0.5 for place in range(1, len(lines))]
+        axes.set_xticks(edges, minor=True)
+        axes.set_yticks(edges, minor=True)
+        axes.grid(which="minor", color=GRID)
         axes.set_xlabel(table.coder_b)
         axes.set_ylabel(table.coder_a)
         axes.set_title(title, loc="left", fontweight="bold")

@@ -44,7 +44,7 @@ class HiddenRound:
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """One panel. ``lines`` join rounds with the same coefficient only."""
+    """One panel. ``lines`` join rounds with the same coefficient only; the scale begins at ``lowest``."""
 
     key: str
     points: tuple[Point, ...]
@@ -52,6 +52,7 @@ class Trend:
     lines: tuple[str, ...]
     ticks: tuple[Tick, ...]
     goal_y: str | None
+    lowest: float
 
     @property
     def coefficients(self) -> tuple[str, ...]:
@@ -83,6 +84,7 @@ def trend(
         lines=tuple(_lines(points)),
         ticks=tuple(_ticks(lowest)),
         goal_y=None if goal is None else _drawn(_height(goal, lowest)),
+        lowest=lowest,
     )
 
 

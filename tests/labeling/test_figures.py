@@ -4,6 +4,7 @@ import csv
 import io
 import re
 import zipfile
+from dataclasses import replace
 
 import pytest
 from django.urls import reverse
@@ -45,11 +46,12 @@ def rows_of(content):
 
 
 def test_an_interval_is_drawn_from_limit_to_limit_with_its_point_between():
-    rows = [("Symptom", interval(0.5, 0.2, 0.8)), ("Cause", interval(None)), ("Fix", interval(1.0))]
-    picture = intervals_picture("x", "Agreement", rows, goal=0.7)
+    symptom = replace(interval(0.5, 0.2, 0.8), goal=0.7)
+    rows = [("Symptom", symptom), ("Cause", interval(None)), ("Fix", interval(1.0))]
+    picture = intervals_picture("x", "Agreement", rows)
     axes = picture.figure.axes[0]
     drawn = [(list(xs), list(ys)) for xs, ys in lines_of(axes)]
-    assert drawn == [([0.7, 0.7], [0, 1]), ([0.2, 0.8], [0, 0]), ([0.5], [0]), ([1.0], [2])]
+    assert drawn == [([0.7, 0.7], [-0.5, 0.5]), ([0.2, 0.8], [0, 0]), ([0.5], [0]), ([1.0], [2])]
     texts = [text.get_text() for text in axes.texts]
     assert texts == ["0.50 [0.20, 0.80]", "undefined", "1.00"]
 
