@@ -35,6 +35,7 @@ def closed() -> Round:
     make_member(study, user="adjudicator", role=Role.ADJUDICATOR)
     units = [make_unit(study, make_issue(study, number=number, body=BODY)) for number in (1, 2)]
     coding_round = make_round(study, state="open", coders=coders, units=units)
+    assert coding_round.codebook is not None
     cause = coding_round.codebook.dimensions.get(key="cause")
     quotes = ("a third of its blocks", "blocks is free")
     for coder, said, quote in zip(coders, ("logic", "config"), quotes, strict=True):
@@ -63,10 +64,11 @@ class Sessions:
 
     def open(self, name: str, **options: Any) -> Page:
         member = Membership.objects.get(study=self.coding_round.study, user__username=name)
-        context = self.browser.new_context(**options)
+        context: Any = self.browser.new_context(**options)
         self.contexts.append(context)
+        assert member.user is not None
         context.add_cookies([session_cookie(member.user, self.url)])
-        page = context.new_page()
+        page: Page = context.new_page()
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         where = [self.coding_round.study.slug, self.coding_round.number]
         page.goto(self.url + reverse("labeling:disagreement-list", args=where))
