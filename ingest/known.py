@@ -23,7 +23,7 @@ class StudyKnows:
         rows = self._issues.filter(
             named | Q(repository_id=repository_id) if repository_id else named, kind=kind
         )
-        return set(rows.exclude(number=None).values_list("number", flat=True))
+        return {number for number in rows.values_list("number", flat=True) if number is not None}
 
     def changed(self, rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """Leave out rows whose issue is here as of the same change, with its comments and its timeline."""

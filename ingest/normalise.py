@@ -36,7 +36,7 @@ def normalise_issue(record: IssueRecord) -> tuple[IssueRecord, tuple[str, ...]]:
     found = _Findings()
     clean: IssueRecord = _clean(record, found)
     author, author_kind = _known_author(clean)
-    ruled = {
+    ruled: dict[str, Any] = {
         # A null body is an empty one: GraphQL says so already, REST and files do not.
         "title": _WHITE.sub(" ", clean.title or "").strip(),
         "body": clean.body or "",
@@ -93,7 +93,7 @@ def _clean(value: Any, found: _Findings) -> Any:
         return tuple([_clean(item, found) for item in value])
     if isinstance(value, Mapping):
         return {_clean(key, found): _clean(item, found) for key, item in value.items()}
-    if is_dataclass(value):
+    if is_dataclass(kind):
         changed = {}
         for name in _names(kind):
             told = getattr(value, name)

@@ -186,7 +186,7 @@ def as_json(value: Any) -> Any:
         return {str(key): as_json(item) for key, item in value.items()}
     if isinstance(value, frozenset | set):
         return sorted(value)
-    if is_dataclass(value):
+    if is_dataclass(kind):
         return {name: as_json(getattr(value, name)) for name in _names(kind)}
     return value
 

@@ -1,10 +1,11 @@
 """axe on every page of the demo study, light and dark, wide and narrow."""
 
+from typing import Literal
 from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, ViewportSize
 
 from annotator.sign_in import sign_in_link
 from labeling.demo.load import load_demo_study
@@ -12,8 +13,9 @@ from labeling.models import Decision, Issue, Round, Sample, User
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-NARROW = {"width": 390, "height": 844}
-WIDE = {"width": 1440, "height": 900}
+Scheme = Literal["light", "dark"]
+NARROW = ViewportSize(width=390, height=844)
+WIDE = ViewportSize(width=1440, height=900)
 # What a person meets first: rules of WCAG 2.2 at levels A and AA.
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
 
@@ -22,7 +24,7 @@ RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
 def demo(settings, live_server) -> str:
     settings.PUBLIC_URL = live_server.url
     load_demo_study()
-    return live_server.url
+    return str(live_server.url)
 
 
 def pages_of_a_lead() -> list[str]:
@@ -83,7 +85,7 @@ def test_axe_finds_nothing_on_the_sign_in_page(demo, browser, scheme):
     assert not problems
 
 
-def signed_in(browser: Browser, base: str, name: str, size: dict[str, int], scheme: str) -> Page:
+def signed_in(browser: Browser, base: str, name: str, size: ViewportSize, scheme: Scheme) -> Page:
     context = browser.new_context(viewport=size, color_scheme=scheme)
     page = context.new_page()
     link = urlsplit(sign_in_link(User.objects.get(username=name)))

@@ -209,7 +209,7 @@ def answer_of(name: str, ref: str) -> dict[str, Any]:
 
 
 def code_all(coder: Client, round_id: int, name: str) -> dict[str, dict[str, Any]]:
-    said = {}
+    said: dict[str, dict[str, Any]] = {}
     while True:
         following = coder.get(f"rounds/{round_id}/queue/next/")
         if not following:
@@ -250,9 +250,11 @@ def compare_agreement(lead: Client, round_id: int, said: dict[str, dict[str, Any
     assert report["eligibility"]["kappa"]["value"] == pytest.approx(cohen_kappa_score(*exclusion), abs=1e-9)
 
 
-def reconcile(people: dict[str, Client], round_id: int, said: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def reconcile(
+    people: dict[str, Client], round_id: int, said: dict[str, dict[str, Any]]
+) -> dict[tuple[str, str], Any]:
     """Ada and Ben settle everything as Ada said it, exclusions first, since the rest waits for them."""
-    decided: dict[str, Any] = {}
+    decided: dict[tuple[str, str], Any] = {}
     for _ in range(3):
         for row in people["lead"].all_of(f"rounds/{round_id}/disagreements/", decided="false"):
             if row["waits_for"]:
@@ -276,7 +278,9 @@ def settle(said: dict[str, dict[str, Any]], ref: str, dimension: str) -> dict[st
     return value if isinstance(value, dict) else {"categories": value}
 
 
-def compare_files(lead: Client, slug: str, said: dict[str, dict[str, Any]], final: dict[str, Any]) -> None:
+def compare_files(
+    lead: Client, slug: str, said: dict[str, dict[str, Any]], final: dict[tuple[str, str], Any]
+) -> None:
     annotations = lead.file(slug, "annotations.csv")
     written: dict[tuple[str, str, str], list[dict[str, str]]] = {}
     for row in annotations:

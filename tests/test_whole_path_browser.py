@@ -146,7 +146,7 @@ def code_all(coder: Page, slug: str, other: dict[int, str]) -> str:
             first_disputed = coder.locator(".issue__ref").inner_text().split()[0]
         expect(coder.locator("#save-state")).to_contain_text("Saved ")
         coder.keyboard.press("Enter")
-        coder.wait_for_url(lambda url, unit=unit: url != unit)
+        coder.wait_for_function("address => location.href !== address", arg=unit)
     return first_disputed
 
 

@@ -155,8 +155,14 @@ def body_of(response: Any) -> str:
 # Who may read what: the rule once more, in the words of the study and not in those of the code --------------
 
 
-def may_read(persona: str, mark: Mark) -> bool:
+#: What tells from which repositories a study takes its issues, and of no unit from which it is.
+OF_THE_STUDY = ("/methods/",)
+
+
+def may_read(persona: str, mark: Mark, address: str = "") -> bool:
     """Whether blinding leaves what was said to this reader."""
+    if mark.kind == "repository" and address.endswith(OF_THE_STUDY):
+        return persona in MEMBERS
     if mark.where == "mask":
         return persona in MEMBERS and persona not in MASKED_FOR
     if persona not in MEMBERS:
@@ -226,6 +232,7 @@ def _arguments(world: World, wanted: set[str], where: str) -> Iterator[dict[str,
         "assignment_id": list(Assignment.objects.order_by("pk").values_list("pk", flat=True)),
         "member_id": [member.pk for member in world.members.values()],
         "name": sorted(FILES),
+        "export_id": [world.ids["export"]],
         "job_id": [world.ids["job"], f"export-{world.ids['export']}"],
         "key": ["symptom"],
         "proposal_id": [value for key, value in world.ids.items() if key.startswith("proposal ")],
@@ -303,6 +310,7 @@ def make_world() -> World:
     for where in CLOSED:
         # Somebody chose to look at the numbers: until then their pages ask first.
         mark_read(world.rounds[where])
+        report_of(world.rounds[where], count_states=Study.CountStates.LEAVE_OUT)
         for scope in AgreementReport.Scope.values:
             report_of(world.rounds[where], scope=scope)
     for persona, user in world.users.items():

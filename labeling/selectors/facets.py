@@ -66,7 +66,7 @@ def _fixes(seen: Corpus, filters: IssueFilters) -> Facet:
     rows = seen.matching(replace(filters, has_fix=None)).exclude(seen.masks.hiding("fix"))
     values = []
     for told, count in _counted(rows.exclude(latest=None), "latest__has_merged_fix"):
-        chosen = filters.has_fix == told
+        chosen = filters.has_fix is bool(told)
         asked = "" if chosen else "true" if told else "false"
         values.append(FacetValue("yes" if told else "no", count, chosen, {"has_fix": asked}))
     return Facet("has_fix", "Merged fix", values)

@@ -1,7 +1,7 @@
 """Many rows at once, below the ORM, which would spend most of an import on preparing values one by one."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -35,7 +35,7 @@ def insert_rows(model: type[Model], names: Sequence[str], rows: Iterable[Sequenc
     values = _ready(fields, rows)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            with cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:  # type: ignore[attr-defined]
+            with cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
                 for each in values:
                     copy.write_row(each)
             return
@@ -66,7 +66,7 @@ def _dumped(value: Any) -> str:
     return json.dumps(value) if value else _EMPTY[type(value)]
 
 
-_EMPTY = {list: "[]", tuple: "[]", dict: "{}"}
+_EMPTY: Mapping[type, str] = {list: "[]", tuple: "[]", dict: "{}"}
 
 
 def _naive(at: datetime | None) -> str | None:

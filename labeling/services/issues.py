@@ -204,7 +204,11 @@ def _without_the_same(differs: Sequence[_Told]) -> list[_Told]:
     if not differs:
         return []
     latest = IssueSnapshot.objects.select_related("issue").prefetch_related("documents")
-    ids = [each.issue.latest_id for each in differs if each.issue and "patches" not in each.record.carries]
+    ids = [
+        each.issue.latest_id
+        for each in differs
+        if each.issue and each.issue.latest_id and "patches" not in each.record.carries
+    ]
     completed = {row.pk: row for row in latest.filter(pk__in=ids) if "patches" in row.carries}
     kept = []
     for each in differs:

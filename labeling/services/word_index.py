@@ -1,9 +1,10 @@
 """The index the search reads: kept for the newest snapshot of every issue, a while after it came."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from labeling.models import Issue, Job, SnapshotDocument, Study
 from labeling.services import jobs
@@ -36,9 +37,9 @@ def index_texts(job_id: int) -> None:
     jobs.release(lease, Job.State.DONE)
 
 
-def unindexed(study: Study) -> "Collection[Issue]":
+def unindexed(study: Study) -> QuerySet[Issue]:
     """Issues whose newest words the index does not hold yet."""
-    return study.issues.filter(is_indexed=False)  # type: ignore[return-value]
+    return study.issues.filter(is_indexed=False)
 
 
 def index_batch(study: Study) -> int:

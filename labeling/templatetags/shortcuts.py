@@ -134,5 +134,5 @@ def shortcut_list(context: Context) -> dict[str, Any]:
         "groups": [
             (title, [(shortcut.label, keys_of(shortcut.action, key_map)) for shortcut in shortcuts])
             for title, shortcuts in GROUPS
-        ]
+        ],
     }

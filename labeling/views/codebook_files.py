@@ -12,7 +12,6 @@ from django.views.decorators.http import require_GET
 from annotator.http import CoderRequest, render_page
 from labeling.access import get_study_or_404, refuse_other_roles
 from labeling.codebook_diff import differences
-from labeling.codebook_edits import Data
 from labeling.codebook_files import FORMATS, LARGEST, read_file
 from labeling.codebook_responses import codebook_response
 from labeling.errors import CodebookError, InvalidInputError
@@ -64,7 +63,7 @@ def _page(
 
 def _store(request: CoderRequest, study: Study, lead: Membership) -> HttpResponse:
     try:
-        data: Data = json.loads(request.POST.get("data", ""))
+        data: Any = json.loads(request.POST.get("data", ""))
         codebooks.save_draft(study=study, data=data if isinstance(data, dict) else {}, by=lead)
     except (ValueError, InvalidInputError, CodebookError) as error:
         messages.error(request, f"The file was not stored. {error}")

@@ -1,4 +1,4 @@
-"""Rows that bring no issue come back as a file, with the reason; what is too much is refused with the limit."""
+"""Rows that bring no issue come back as a file with the reason; limits are named where they refuse."""
 
 import csv
 import io

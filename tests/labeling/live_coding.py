@@ -5,7 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, SetCookieParam, expect
 
 from labeling.models import Category, Membership, Round, User
 from tests.factories import assignment_of, make_issue, make_member, make_round, make_study, make_unit
@@ -13,12 +13,12 @@ from tests.factories import assignment_of, make_issue, make_member, make_round, 
 HOTKEYS = {"crash": "c", "hang": "h", "logic": "l", "config": "o", "condition": "n", "call": "k"}
 
 
-def session_cookie(user: User, url: str) -> dict[str, str]:
+def session_cookie(user: User, url: str) -> SetCookieParam:
     """Cookie of a new session of the user."""
     client = Client()
     client.force_login(user)
     name = settings.SESSION_COOKIE_NAME
-    return {"name": name, "value": client.cookies[name].value, "url": url}
+    return SetCookieParam(name=name, value=client.cookies[name].value, url=url)
 
 
 def coding_round_of(*issues: dict[str, Any], **fields: Any) -> tuple[Round, Membership]:

@@ -14,7 +14,7 @@ from labeling.codebook_files import FORMATS, completed, read_file
 from labeling.errors import InvalidInputError
 
 XSD = Path(__file__).parent.parent / "data" / "refi" / "Codebook.xsd"
-EMPTY = {"dimensions": []}
+EMPTY: dict[str, list[object]] = {"dimensions": []}
 
 
 def concept(n):

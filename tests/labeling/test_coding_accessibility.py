@@ -46,7 +46,7 @@ def test_axe_finds_nothing_while_a_unit_is_coded(browser: Browser, live_server, 
 
 def open_unit_anywhere(page: Page, server: str, coding_round, ada) -> None:
     """On a phone the filter lies behind the button that opens the dimensions."""
-    if (page.viewport_size or {})["width"] > 800:
+    if page.viewport_size is not None and page.viewport_size["width"] > 800:
         open_unit(page, server, coding_round, ada)
         return
     page.set_viewport_size({"width": 1440, "height": 900})

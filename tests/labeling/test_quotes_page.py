@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -48,14 +47,14 @@ def demanding_round() -> tuple[Round, Membership]:
 
 
 @pytest.fixture
-def coding(page: Page, live_server: Any):
+def coding(page, live_server):
     coding_round, ada = demanding_round()
     open_unit(page, live_server.url, coding_round, ada)
     page.coding_round, page.ada = coding_round, ada
     return page
 
 
-def stored_quotes(page: Page) -> list[dict[str, Any]]:
+def stored_quotes(page):
     """Give the quotes of the draft, and check each against the text that is stored."""
     assignment = assignment_of(page.coding_round, page.ada)
     assignment.refresh_from_db(fields=["draft"])

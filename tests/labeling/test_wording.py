@@ -14,12 +14,12 @@ def notified_verbs() -> Iterator[str]:
     """Every literal verb of a call that notifies members."""
     for path in Path(settings.BASE_DIR, "labeling").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
-            if name.lstrip("_").startswith("notify"):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+                continue
+            if node.func.id.lstrip("_").startswith("notify"):
                 words = [*node.args, *(each.value for each in node.keywords if each.arg == "verb")]
-                yield from (
-                    each.value for each in words if isinstance(each, ast.Constant) and "." in str(each.value)
-                )
+                constants = [each.value for each in words if isinstance(each, ast.Constant)]
+                yield from (each for each in constants if isinstance(each, str) and "." in each)
 
 
 def test_every_notice_has_a_sentence():

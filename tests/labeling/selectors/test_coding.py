@@ -67,9 +67,7 @@ def test_nobody_is_offered_what_others_code(coding_round, study):
     assert next_assignment(make_member(study), coding_round) is None
 
 
-def test_the_next_unit_costs_three_queries(
-    coding_round, ada, django_assert_num_queries
-):
+def test_the_next_unit_costs_three_queries(coding_round, ada, django_assert_num_queries):
     with django_assert_num_queries(3):
         found = next_assignment(ada, coding_round)
         str(found.round_unit.unit.snapshot.title + found.round_unit.round.study.title)

@@ -326,7 +326,7 @@ def test_a_browser_without_scripts_gets_the_counts_with_the_list(client, study, 
 
 
 def test_what_a_round_hides_is_not_counted(client, study, lead, masked):
-    issue, open_with = masked
+    _, open_with = masked
     open_with("state")
     assert facets_of(client, lead)["state"] == []
 
