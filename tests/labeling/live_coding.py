@@ -13,12 +13,12 @@ from tests.factories import assignment_of, make_issue, make_member, make_round, 
 HOTKEYS = {"crash": "c", "hang": "h", "logic": "l", "config": "o", "condition": "n", "call": "k"}
 
 
-def session_cookie(user: User, url: str) -> SetCookieParam:
+def session_cookie(user: User, url: str) -> Any:
     """Cookie of a new session of the user."""
     client = Client()
     client.force_login(user)
     name = settings.SESSION_COOKIE_NAME
-    return SetCookieParam(name=name, value=client.cookies[name].value, url=url)
+    return {"name": name, "value": client.cookies[name].value, "url": url}
 
 
 def coding_round_of(*issues: dict[str, Any], **fields: Any) -> tuple[Round, Membership]:
