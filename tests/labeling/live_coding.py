@@ -5,7 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import Page, SetCookieParam, expect
+from playwright.sync_api import Page, expect
 
 from labeling.models import Category, Membership, Round, User
 from tests.factories import assignment_of, make_issue, make_member, make_round, make_study, make_unit
