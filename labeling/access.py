@@ -107,16 +107,15 @@ def _own_assignment(member: Membership, **which: object) -> Assignment:
         .active()
         .filter(Q(round_unit__round__state__in=Round.RUNNING) | ~Exists(sealed), **which)
         .select_related(
-            "coder__user",
-            "round_unit__round__study",
-            "round_unit__round__codebook",
-            "round_unit__unit__issue",
-            "round_unit__unit__snapshot",
+            "round_unit__round__codebook", "round_unit__unit__issue", "round_unit__unit__snapshot"
         )
         .first()
     )
     if own is None:
         raise Http404("You have no such unit to code.")
+    own.round_unit.round.study = member.study
+    if own.coder_id == member.pk:
+        own.coder = member
     return own
 
 

@@ -83,8 +83,21 @@ def next_assignment(
     for status in TURN:
         first = waiting.filter(status=status).order_by("position", "pk").values_list("pk", flat=True).first()
         if first is not None:
-            return Assignment.objects.defer(None).select_related(*_SHOWN).get(pk=first)
+            return _with_its_issue(first, member, coding_round)
     return None
+
+
+def _with_its_issue(pk: int, member: Membership, coding_round: Round) -> Assignment:
+    """Read one assignment with what its page shows; round and coder are known already."""
+    found = (
+        Assignment.objects.defer(None)
+        .select_related("round_unit__unit__issue", "round_unit__unit__snapshot")
+        .get(pk=pk)
+    )
+    found.round_unit.round = coding_round
+    if found.coder_id == member.pk:
+        found.coder = member
+    return found
 
 
 def narrowing(params: Mapping[str, str]) -> dict[str, str]:
