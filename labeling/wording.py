@@ -6,6 +6,7 @@ EVENTS = {
     "agreement.stored": "stored the agreement of",
     "codebook.changed": "changed the draft of",
     "codebook.frozen": "froze",
+    "codebook.undone": "undid the last change of",
     "comment.added": "wrote about",
     "decision.escalated": "asked an adjudicator about",
     "decision.proposed": "proposed a decision on",

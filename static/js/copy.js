@@ -1,6 +1,10 @@
 // <button data-copy="id"> copies the text of that element. The button is hidden where it could not work.
 
-for (const button of document.querySelectorAll("[data-copy]")) button.hidden = !navigator.clipboard;
+function show(root) {
+  for (const button of root.querySelectorAll("[data-copy]")) button.hidden = !navigator.clipboard;
+}
+show(document);
+document.addEventListener("htmx:load", (event) => show(event.detail.elt));
 
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");

@@ -47,7 +47,7 @@ class PartInput(Input):
     title = serializers.CharField(max_length=300)
 
 
-class SplitInput(Input):
+class UnitSplitInput(Input):
     """``follow_up``: the parts of a closed round are asked in a round of their own."""
 
     parts = PartInput(many=True)

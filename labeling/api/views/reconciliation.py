@@ -19,7 +19,7 @@ from labeling.api.serializers.reconciliation import (
     DecisionInput,
     ProposalInput,
     ReopenInput,
-    SplitInput,
+    UnitSplitInput,
     answer_of,
 )
 from labeling.errors import InvalidInputError, RoundStateError
@@ -247,11 +247,11 @@ def _comments(comments: Iterable[Comment], coding_round: Round) -> list[dict[str
 
 
 class UnitSplit(ApiView):
-    @extend_schema(request=SplitInput, responses=OpenApiTypes.OBJECT)
+    @extend_schema(request=UnitSplitInput, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, unit_id: int) -> Response:
         """Split a unit whose issue holds several problems; refused while it is coded."""
         unit, lead = get_unit_or_404(self.user, unit_id, role=Role.LEAD)
-        body = self.read(SplitInput)
+        body = self.read(UnitSplitInput)
         made = split_unit(
             unit=unit,
             parts=[each["title"] for each in body["parts"]],
