@@ -43,14 +43,14 @@ class ReopenInput(Input):
     reason = serializers.CharField(max_length=2000)
 
 
-class PartInput(Input):
+class UnitPartInput(Input):
     title = serializers.CharField(max_length=300)
 
 
 class UnitSplitInput(Input):
     """``follow_up``: the parts of a closed round are asked in a round of their own."""
 
-    parts = PartInput(many=True)
+    parts = UnitPartInput(many=True)
     reason = serializers.CharField(max_length=2000)
     follow_up = serializers.BooleanField(required=False, default=False)
 
