@@ -240,13 +240,7 @@ def issue_duplicates(request: CoderRequest, slug: str) -> HttpResponse:
     """Pairs of issues that nearly say the same; the later one can be marked."""
     study, member = get_study_or_404(request.user, slug, role=Role.LEAD)
     if request.method == "POST":
-        original, copy = (_issue(study, _number(request.POST.get(name))) for name in ("original", "copy"))
-        try:
-            corpus.mark_duplicates(study=study, issues=[copy], duplicate_of=original, by=member)
-        except CorpusError as error:
-            messages.error(request, error.message)
-        else:
-            messages.success(request, f"{copy.ref} is marked as a duplicate.")
+        _settle_pair(request, member)
         return redirect("labeling:issue-duplicates", study.slug)
     look = last_look(study)
     context = _frame(member) | {
@@ -257,8 +251,21 @@ def issue_duplicates(request: CoderRequest, slug: str) -> HttpResponse:
     return render_page(request, "labeling/issue_duplicates.html", context)
 
 
-def _number(told: str | None) -> int:
-    return int(told) if told and told.isdecimal() else 0
+def _settle_pair(request: CoderRequest, member: Membership) -> None:
+    """Mark one issue of a pair as a duplicate of the other."""
+    study = member.study
+    named = [request.POST.get(name, "") for name in ("original", "copy")]
+    found = {str(issue.pk): issue for issue in study.issues.filter(pk__in=filter(str.isdecimal, named))}
+    if not all(name in found for name in named):
+        messages.error(request, "One issue of this pair is no longer in the corpus.")
+        return
+    original, copy = (found[name] for name in named)
+    try:
+        corpus.mark_duplicates(study=study, issues=[copy], duplicate_of=original, by=member)
+    except CorpusError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, f"{copy.ref} is marked as a duplicate.")
 
 
 @require_POST
