@@ -259,7 +259,7 @@ SINGLE = {
     "token_id": "source_token",
     "concept": "concept",
 }
-DIMENSIONS = ("symptom", "fix")
+DIMENSIONS = ("symptom",)
 
 
 def _unit_arguments(
