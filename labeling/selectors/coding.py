@@ -19,6 +19,7 @@ __all__ = [
     "own_annotations",
     "own_pace",
     "own_progress",
+    "own_quotes",
     "queue",
     "shown_ref",
     "shown_refs",
@@ -210,3 +211,9 @@ def own_annotations(
         .prefetch_related("chosen__category", "chosen__proposal", "submission__evidence")
         .order_by("-submission__at", "pk")
     )
+
+
+def own_quotes(annotation: Annotation) -> list[str]:
+    """Give what the coder quoted for an answer of ``own_annotations``."""
+    quotes = annotation.submission.evidence.all()
+    return [each.quote for each in quotes if each.dimension_id == annotation.dimension_id]

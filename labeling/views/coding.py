@@ -26,6 +26,7 @@ from labeling.selectors.coding import (
     own_annotations,
     own_pace,
     own_progress,
+    own_quotes,
     queue,
     shown_refs,
 )
@@ -235,7 +236,13 @@ def own_units(request: CoderRequest, slug: str) -> HttpResponse:
         "is_searched": bool(narrowed or words),
         "page": page,
         "rows": [
-            (each, unit_url(each.submission.assignment), refs[each.submission.assignment_id]) for each in page
+            (
+                each,
+                unit_url(each.submission.assignment),
+                refs[each.submission.assignment_id],
+                own_quotes(each),
+            )
+            for each in page
         ],
     }
     return render_page(request, "labeling/own_units.html", context)

@@ -197,7 +197,7 @@ def test_own_units_tell_where_a_category_was_used(own, coding_round, ada):
     make_submission(assignment_of(coding_round, other, 2), {"symptom": "hang"}, memo="Somebody else's memo")
     address = reverse("labeling:own-units", args=[coding_round.study.slug])
     page = own.get(address, {"category": "symptom:hang"})
-    assert [href for _, href, _ in page.context["rows"]] == [page_of(coding_round, ada, 0)]
+    assert [href for _, href, _, _ in page.context["rows"]] == [page_of(coding_round, ada, 0)]
     assert "Somebody else" not in page.content.decode()
     words = own.get(address, {"words": "never FREED"})
     assert len(words.context["rows"]) == 3
