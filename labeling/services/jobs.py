@@ -7,7 +7,6 @@ takes the lease works, and a lease that ran out is taken again.
 import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from secrets import token_hex
 from socket import gethostname
 
@@ -38,7 +37,9 @@ def register(task_key: str, task: str) -> None:
 
 def ring(row: Leased) -> None:
     """Tell a worker, once the row is committed. Without a broker the sweep finds the row all the same."""
-    transaction.on_commit(partial(_send, TASKS[row.task_key], row.pk), robust=True)
+    task, pk = TASKS[row.task_key], row.pk
+    # No partial: where it fails, Django logs the function by a name that a partial lacks.
+    transaction.on_commit(lambda: _send(task, pk), robust=True)
 
 
 def _send(task: str, pk: int) -> None:
