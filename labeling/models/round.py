@@ -219,3 +219,10 @@ class Assignment(Row):
 
     def __str__(self) -> str:
         return f"assignment {self.pk}"
+
+    @property
+    def takes_answers(self) -> bool:
+        """Whether it can be answered: its round is open, or closed and its adjudicator answers first."""
+        state = self.round_unit.round.state
+        is_first_answer = self.purpose == self.Purpose.ADJUDICATION and state == Round.State.CLOSED
+        return state == Round.State.OPEN or is_first_answer

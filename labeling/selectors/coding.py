@@ -76,6 +76,9 @@ def next_assignment(
 ) -> Assignment | None:
     """Give what to code next: returned, to do, draft, then each skipped unit once."""
     waiting = own_assignments(member, coding_round).filter(status__in=TURN)
+    if coding_round.state != Round.State.OPEN:
+        # After the close only adjudicators answer who do so before they see the others.
+        waiting = waiting.filter(purpose=Assignment.Purpose.ADJUDICATION)
     # Put off a second time, a unit is found in the queue, but not offered again.
     waiting = waiting.filter(~Q(status=Status.SKIPPED) | Q(draft__isnull=True) | Q(draft__skips__lte=1))
     if after is not None:

@@ -21,6 +21,7 @@ from labeling.models import (
 from labeling.selectors.progress import round_progress
 from labeling.selectors.reconciliation import QUEUED
 from labeling.selectors.rounds import reachable_rounds
+from labeling.selectors.settled import settled_shares
 from labeling.selectors.studies import visible_events, with_shown_names
 
 
@@ -79,6 +80,7 @@ def dashboard(study: Study, member: Membership) -> dict[str, Any]:
         "rounds": rounds,
         "marks": list({each.mark.key: each.mark for row in read for each in row.coefficients}.values()),
         "newest": read[0] if read else None,
+        "shares": settled_shares(read[0].round) if read else None,
         "progress": [(each, round_progress(each, member)) for each in running],
         "next_step": next_step(study, member, rounds),
         "activity": recent_events(member),

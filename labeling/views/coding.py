@@ -69,7 +69,7 @@ def coding_detail(request: CoderRequest, slug: str, number: int, unit_id: int) -
     assignment, member = get_unit_assignment_or_404(request.user, slug, number, unit_id)
     if request.method == "POST":
         return _act(request, assignment, member)
-    if assignment.round_unit.round.state != Round.State.OPEN:
+    if not assignment.takes_answers:
         messages.info(request, f"Round {number} is closed: answers cannot change any more.")
         return redirect("labeling:round-detail", slug, number)
     coding.open_assignment(assignment=assignment)
@@ -120,6 +120,10 @@ def _next_url(assignment: Assignment, member: Membership, narrowed: Mapping[str,
     following = _following(assignment, member, narrowed)
     if following is not None:
         return unit_url(following, narrowed)
+    if assignment.purpose == Assignment.Purpose.ADJUDICATION:
+        # Now that the own answer is given, those of the coders may be seen.
+        coding_round = assignment.round_unit.round
+        return reverse("labeling:disagreement-list", args=[coding_round.study.slug, coding_round.number])
     return _queue_url(assignment.round_unit.round, narrowed)
 
 

@@ -15,7 +15,7 @@ from labeling.access import get_assignment_or_404, get_round_by_id_or_404
 from labeling.api.base import ApiView
 from labeling.api.serializers.coding import AssignmentChanges, AssignmentOutput, ReturnInput
 from labeling.errors import InvalidInputError
-from labeling.models import Assignment, Membership, Role, Round, Unit
+from labeling.models import Assignment, Membership, Role, Unit
 from labeling.selectors.coding import issue_view, next_assignment, queue, shown_ref
 from labeling.selectors.issues import hidden_in_list, shown_url
 from labeling.services import coding
@@ -68,8 +68,8 @@ class QueueNext(ApiView):
     def get(self, request: Request, round_id: int) -> Response:
         """What to code next, with its issue; 204 when nothing is left."""
         coding_round, member = get_round_by_id_or_404(self.user, round_id)
-        following = next_assignment(member, coding_round) if coding_round.state == Round.State.OPEN else None
-        if following is None:
+        following = next_assignment(member, coding_round)
+        if following is None or not following.takes_answers:
             return Response(status=HTTPStatus.NO_CONTENT)
         coding.open_assignment(assignment=following)
         return Response(assignment_data(following) | {"issue": issue_view(following, member)})

@@ -290,7 +290,9 @@ def test_an_adjudicator_answers_first_where_the_round_says_so(client, study, cod
     )
     assert own in page
     assert client.get(url_of(decision)).status_code == 404
-    make_submission(assignment_of(coding_round, adjudicator), {"cause": "api-misuse"})
+    answer = {"d-symptom": "crash", "d-cause": "api-misuse", "d-fix": "call", "version": "0"}
+    assert client.get(own).status_code == 200
+    assert client.post(own, answer | {"action": "submit"}).headers["Location"] == listing
     page = client.get(listing, follow=True).content.decode()
     assert "Your own answer, given before you saw these: <b>Api misuse</b>" in page
     client.post(url_of(decision), agree_with("A") | {"action": "record"})
