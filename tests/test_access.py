@@ -311,7 +311,8 @@ CODING = {
         nobody(ada=200, ben=200, coding_lead=200), nobody(ada=IN, ben=IN, coding_lead=IN), at=unit_page
     ),
     "api:queue": Row(all_members()),
-    "api:queue-next": Row(all_members(204)),
+    # An adjudicator who answers first has units of a closed round to answer.
+    "api:queue-next": Row(members(204, 204, 200, 204)),
     # Of ada, in the pilot.
     "api:assignment-detail": Row(nobody(ada=200), nobody(ada=IN), method="patch"),
     "api:assignment-return": LEADS_ACT,
