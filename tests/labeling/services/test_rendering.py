@@ -2,6 +2,7 @@
 
 import pytest
 
+from labeling.markdown import RENDERER
 from labeling.models import SnapshotDocument
 from labeling.services.rendering import document_view, render_documents
 from tests.factories import make_issue, make_study
@@ -45,7 +46,7 @@ def test_what_was_rendered_is_never_rendered_again(snapshot):
     render_documents(snapshot)
     body = snapshot.documents.get(key="body")
     assert body.text == "body #1\n"
-    assert body.renderer == "1"
+    assert body.renderer == RENDERER
 
 
 def test_a_second_look_asks_the_database_once(snapshot, django_assert_num_queries):
