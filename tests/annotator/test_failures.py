@@ -4,6 +4,9 @@ from django.test import Client
 from django.urls import path
 
 from annotator import urls
+from labeling.errors import InvalidInputError, StudyRuleError
+from labeling.services.tokens import store_token
+from tests.factories import lead_of, make_study, make_user
 
 
 def fail_without_database(request):
@@ -14,7 +17,21 @@ def fail(request):
     raise ValueError("secret")
 
 
-urlpatterns = [path("away/", fail_without_database), path("wrong/", fail), *urls.urlpatterns]
+def refuse(request):
+    raise StudyRuleError("Store the token again.")
+
+
+def misfit(request):
+    raise InvalidInputError({"token": ["Store the token again."]})
+
+
+urlpatterns = [
+    path("refused/", refuse),
+    path("misfit/", misfit),
+    path("away/", fail_without_database),
+    path("wrong/", fail),
+    *urls.urlpatterns,
+]
 handler500 = urls.handler500
 
 
@@ -41,3 +58,24 @@ def test_a_form_that_is_too_old_says_what_to_do(client):
     answer = client.post("/sign-in/")
     assert answer.status_code == 403
     assert "reload the page" in answer.content.decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.urls(__name__)
+@pytest.mark.parametrize(("address", "status"), [("/refused/", 409), ("/misfit/", 422)])
+def test_a_rule_that_a_view_does_not_expect_ends_in_its_sentence(client, address, status):
+    client.force_login(make_user())
+    answer = client.get(address)
+    assert answer.status_code == status
+    assert "Store the token again." in answer.content.decode()
+
+
+@pytest.mark.django_db
+def test_a_token_of_another_secret_key_is_told_on_the_page_of_imports(client, settings):
+    study = make_study()
+    store_token(user=lead_of(study).user, api_base="https://api.github.com", value="ghp_one")
+    settings.SECRET_KEY = "another-key" * 5
+    client.force_login(lead_of(study).user)
+    answer = client.get(f"/studies/{study.slug}/imports/new/")
+    assert answer.status_code == 409
+    assert "Store the token again" in answer.content.decode()

@@ -26,12 +26,15 @@ from labeling.errors import InvalidInputError, RoundStateError
 from labeling.models import Comment, Decision, Membership, Role, Round, RoundUnit
 from labeling.selectors.reconciliation import (
     QUEUED,
+    CoderAnswer,
     Disagreement,
+    ShownProposal,
     decided_codes,
     queued_decisions,
     shown_name,
     with_answers,
 )
+from labeling.selectors.reports import reaches_report
 from labeling.services.agreement import mark_read
 from labeling.services.answers import Answer
 from labeling.services.discussion import add_comment
@@ -74,11 +77,18 @@ def disagreement_data(item: Disagreement) -> dict[str, Any]:
         "type": item.type,
         "cell": item.decision.cell,
         "waits_for": item.waits_for or None,
-        "answers": [asdict(each) for each in item.answers],
-        "proposals": [asdict(each) for each in item.proposals],
+        "answers": [_said_data(each, item) for each in item.answers],
+        "proposals": [_said_data(each, item) for each in item.proposals],
         "decision": None if item.decision.is_open else decision_data(item.decision),
         "version": item.version,
     }
+
+
+def _said_data(said: CoderAnswer | ShownProposal, item: Disagreement) -> dict[str, Any]:
+    data = asdict(said)
+    if item.round_unit.round.anonymous:
+        data["member"] = None  # with the list of members it would be a name
+    return data
 
 
 class DisagreementList(ApiView):
@@ -87,7 +97,8 @@ class DisagreementList(ApiView):
         """Filter by ``type, dimension, pair`` (two member ids), ``cell, repository, decided``."""
         coding_round, member = get_round_by_id_or_404(self.user, round_id)
         refuse_running(coding_round)
-        mark_read(coding_round, member)
+        if reaches_report(member, coding_round):
+            mark_read(coding_round, member)
         open_reconciliation(coding_round)  # no more than a look, unless a crash cut the close short
         rows = queued_decisions(coding_round, member, **_filters(request.query_params))
         return self.paged(
