@@ -1,10 +1,16 @@
-// Code that is wider than its box is scrolled with the arrow keys: whoever uses no mouse must be able to get into it.
+// What is wider than its box is scrolled with the arrow keys: whoever uses no mouse must be able to get into it.
 
 function admitFocus(root) {
-  for (const block of root.querySelectorAll(".prose pre")) {
-    if (block.scrollWidth > block.clientWidth) block.tabIndex = 0;
+  for (const block of root.querySelectorAll(".prose pre, .table-scroll")) {
+    if (block.scrollWidth <= block.clientWidth) continue;
+    block.tabIndex = 0;
+    const caption = block.querySelector("caption");
+    if (!caption) continue;
+    block.setAttribute("role", "region");
+    block.setAttribute("aria-label", caption.innerText.trim());
   }
 }
 
 admitFocus(document);
 document.addEventListener("htmx:afterSettle", (event) => admitFocus(event.target));
+window.addEventListener("resize", () => admitFocus(document));
