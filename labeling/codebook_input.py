@@ -10,6 +10,21 @@ from labeling.errors import InvalidInputError
 KINDS = ("single", "multiple", "ordinal", "text")
 RESERVED = ("unclear", "not_applicable", "not_asked")
 
+DIMENSION_FIELDS = (
+    "key",
+    "name",
+    "question",
+    "help",
+    "kind",
+    "required",
+    "order",
+    "asked_if",
+    "allow_unclear",
+    "allow_not_applicable",
+    "parents_selectable",
+)
+"""What a dimension says apart from its categories, in files, in the API and in its row."""
+
 
 @dataclass(frozen=True, slots=True)
 class CategoryInput:
@@ -49,20 +64,7 @@ class DimensionInput:
 
     def fields(self) -> dict[str, Any]:
         """What a row of the dimension takes as it stands."""
-        names = (
-            "key",
-            "name",
-            "question",
-            "help",
-            "kind",
-            "required",
-            "order",
-            "asked_if",
-            "allow_unclear",
-            "allow_not_applicable",
-            "parents_selectable",
-        )
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in DIMENSION_FIELDS}
 
 
 class Problems:

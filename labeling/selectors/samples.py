@@ -11,7 +11,7 @@ from labeling import sampling
 from labeling.models import Issue, Job, Membership, Sample, SampleUnit, Study
 from labeling.selectors.corpus import HEAVY
 from labeling.selectors.masks import Masks
-from labeling.services.samples import STRATA
+from labeling.services.samples import STRATA, stratum_sizes
 
 #: What the answer about kappa assumes; both are said beside it.
 EXPECTED_KAPPA, EXPECTED_CATEGORIES = 0.7, 5
@@ -87,7 +87,9 @@ def size_plan(
 ) -> SizePlan:
     """Say what a size, or a margin, would mean. Raises ValueError with a sentence where it cannot be."""
     available = eligible_strata(study, strata)
-    sizes = _sizes(available, size, confidence, margin, allocation or {})
+    if not available.total():
+        raise ValueError("No issue is eligible yet. Import issues or loosen the rules first.")
+    sizes = stratum_sizes(available, size, confidence, margin, allocation or {})
     total = sum(sizes.values())
     margins = sampling.stratum_margins(sizes, available, confidence) if strata else {}
     return SizePlan(
@@ -101,25 +103,6 @@ def size_plan(
         ],
         units_for_kappa=sampling.units_for_kappa_halfwidth(EXPECTED_KAPPA, EXPECTED_CATEGORIES),
     )
-
-
-def _sizes(
-    available: Counter[str],
-    size: int | None,
-    confidence: float,
-    margin: float | None,
-    allocation: Mapping[str, Any],
-) -> dict[str, int]:
-    if not available.total():
-        raise ValueError("No issue is eligible yet. Import issues or loosen the rules first.")
-    if allocation.get("kind") == "given":
-        return sampling.allocate_numbers(available, allocation.get("sizes", {}))
-    if size is None:
-        size = sampling.sample_size(available.total(), confidence, margin or 0.05)
-    share_out = (
-        sampling.allocate_equal if allocation.get("kind") == "equal" else sampling.allocate_proportional
-    )
-    return share_out(available, size)
 
 
 def samples_of(study: Study) -> "QuerySet[Sample]":

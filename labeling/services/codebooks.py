@@ -9,7 +9,7 @@ from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from labeling.codebook_acts import Done
-from labeling.codebook_input import CategoryInput, DimensionInput, read_codebook
+from labeling.codebook_input import DIMENSION_FIELDS, CategoryInput, DimensionInput, read_codebook
 from labeling.errors import CodebookError, CodebookFrozenError
 from labeling.models import Annotation, Category, Codebook, CodebookAct, Dimension, Membership, Study
 from labeling.services.codebook_mappings import stored_mappings, write_mappings
@@ -49,20 +49,7 @@ def current_data(study: Study) -> dict[str, Any]:
 
 
 def _dimension_data(dimension: Dimension) -> dict[str, Any]:
-    fields = (
-        "key",
-        "name",
-        "question",
-        "help",
-        "kind",
-        "required",
-        "order",
-        "asked_if",
-        "allow_unclear",
-        "allow_not_applicable",
-        "parents_selectable",
-    )
-    data = {field: getattr(dimension, field) for field in fields}
+    data: dict[str, Any] = {field: getattr(dimension, field) for field in DIMENSION_FIELDS}
     data["categories"] = [_category_data(each) for each in dimension.categories.all()]
     return data
 

@@ -323,16 +323,27 @@ def _sizes(
     if method in (Sample.Method.ALL, Sample.Method.LIST):
         return dict(available)
     try:
-        if allocation.get("kind") == "given":
-            return sampling.allocate_numbers(available, allocation.get("sizes", {}))
-        if size is None:
-            size = sampling.sample_size(available.total(), confidence or 0.95, margin or 0.05)
-        share_out = (
-            sampling.allocate_equal if allocation.get("kind") == "equal" else sampling.allocate_proportional
-        )
-        return share_out(available, size)
+        return stratum_sizes(available, size, confidence, margin, allocation)
     except ValueError as error:
         raise SampleError(str(error)) from error
+
+
+def stratum_sizes(
+    available: Counter[str],
+    size: int | None,
+    confidence: float | None,
+    margin: float | None,
+    allocation: Mapping[str, Any],
+) -> dict[str, int]:
+    """How many to draw from each stratum, to plan a draw or to make it. Raises ValueError with a sentence."""
+    if allocation.get("kind") == "given":
+        return sampling.allocate_numbers(available, allocation.get("sizes", {}))
+    if size is None:
+        size = sampling.sample_size(available.total(), confidence or 0.95, margin or 0.05)
+    share_out = (
+        sampling.allocate_equal if allocation.get("kind") == "equal" else sampling.allocate_proportional
+    )
+    return share_out(available, size)
 
 
 def _drawn(frame: Mapping[str, str], sizes: Mapping[str, int], seed: int) -> dict[str, list[sampling.Ranked]]:
