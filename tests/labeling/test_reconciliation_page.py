@@ -135,7 +135,9 @@ def test_what_others_do_takes_no_typed_word_no_focus_and_no_place(sessions, clos
 
 def test_a_decision_taken_elsewhere_turns_the_form_and_keeps_what_was_typed(sessions, closed):
     ada = sessions.open("ada")
+    first = ada.url
     ada.get_by_role("button", name="Ask adjudicator to decide").press("Enter")
+    ada.wait_for_url(lambda url: url != first)
     ada.go_back()
     field = ada.get_by_label(re.compile("^Rationale"))
     field.fill("But the flag is documented.")

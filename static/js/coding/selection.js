@@ -32,6 +32,7 @@ export class SelectedText {
   // Keys --------------------------------------------------------------------------------------------
 
   #fromKey(event) {
+    this.#follow(); // The browser tells of a new selection a moment after it is made, which a quick key comes before.
     const input = event.target.closest(".code-row input");
     if (!this.place || !input || input.value.startsWith("state:")) return;
     event.preventDefault();
@@ -40,6 +41,7 @@ export class SelectedText {
 
   // The open dimension takes the quote; what it speaks for is said later, or never.
   #addToOpen() {
+    this.#follow();
     const open = this.form.querySelector("[data-dimension]:has(> details[open])");
     if (this.place && open) this.#add(open, null);
   }
