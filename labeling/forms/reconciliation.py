@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
 from django.http import QueryDict
@@ -15,7 +14,6 @@ from labeling.services.answers import Answer
 
 STATE = "state:"
 CODED = Annotation.State.CODED.value
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,29 +62,16 @@ class Agreement:
     """Name of its shortcut, if it has one."""
 
 
-def lettered(item: Disagreement) -> list[tuple[str, CoderAnswer]]:
-    """The answers by coder A, B, …; in a round that keeps names out of it, in an order of the unit's own."""
-    coding_round, unit = item.round_unit.round, item.round_unit.unit_id
-    answers = list(item.answers)
-    if coding_round.anonymous:
-        answers.sort(key=lambda each: sha256(f"{coding_round.pk}:{unit}:{each.member}".encode()).digest())
-    return list(zip(LETTERS, answers, strict=False))
-
-
 def sides(item: Disagreement, names: AnswerNames, quotes: Iterable[NamedQuote] = ()) -> list[Side]:
     of_coder: dict[int, list[NamedQuote]] = {}
     for quote in quotes:
         if item.dimension in (UNIT, quote.source.dimension):
             of_coder.setdefault(quote.source.coder, []).append(quote)
-    return [
-        _side(letter, said, item, names, of_coder.get(said.member, ())) for letter, said in lettered(item)
-    ]
+    return [_side(said, item, names, of_coder.get(said.member, ())) for said in item.answers]
 
 
-def _side(
-    letter: str, said: CoderAnswer, item: Disagreement, names: AnswerNames, quotes: Sequence[NamedQuote]
-) -> Side:
-    name = "" if item.round_unit.round.anonymous else said.coder
+def _side(said: CoderAnswer, item: Disagreement, names: AnswerNames, quotes: Sequence[NamedQuote]) -> Side:
+    letter, name = said.letter, "" if item.round_unit.round.anonymous else said.coder
     if item.dimension == UNIT:
         words = f"Excluded: {said.exclude_reason}" if said.excluded else "Kept"
         answer = Answer(excluded=said.excluded, reason=said.exclude_reason)

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils.crypto import salted_hmac
 
 from labeling.models import (
     UNIT,
@@ -24,6 +25,7 @@ from labeling.models.decision import DecisionQuerySet
 
 Type = Decision.Type
 QUEUED = (Type.DISAGREED, Type.ONE_SIDED, Type.EXCLUDED, Type.WAITING)
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class ShownEvidence:
 class CoderAnswer:
     """What one coder said, with the memo and confidence of their whole submission."""
 
+    letter: str
     coder: str
     member: int
     categories: tuple[str, ...]
@@ -93,6 +96,10 @@ class Disagreement:
     @property
     def version(self) -> int:
         return self.decision.version
+
+    @property
+    def letters(self) -> dict[int, str]:
+        return {each.member: each.letter for each in self.answers}
 
 
 def open_decisions(coding_round: Round) -> "DecisionQuerySet":
@@ -187,14 +194,56 @@ def with_answers(decisions: list[Decision], member: Membership) -> list[Disagree
     return [
         Disagreement(
             decision,
-            tuple(_answer(each, decision) for each in handed[decision.round_unit_id]),
+            _answers(handed[decision.round_unit_id], decision),
             tuple(
-                _shown_proposal(each, decision)
+                _shown_proposal(each, decision, _letters(handed[decision.round_unit_id], decision))
                 for each in proposals[decision.round_unit_id, decision.dimension]
             ),
         )
         for decision in decisions
     ]
+
+
+# Who is A, who is B
+
+
+def lettered(round_unit: RoundUnit, coders: Iterable[int]) -> dict[int, str]:
+    """Call the coders of a unit A, B, …; where names are kept out of it, in an order of the unit's own.
+
+    Nobody can work that order out: it takes the secret key of the installation.
+    """
+    ids = list(coders)
+    if round_unit.round.anonymous:
+        ids.sort(key=lambda coder: salted_hmac("labeling.letters", f"{round_unit.pk}:{coder}").digest())
+    return dict(zip(ids, LETTERS, strict=False))
+
+
+def unit_letters(round_unit: RoundUnit) -> dict[int, str]:
+    """Call the coders who answered a unit as its disagreements do."""
+    answered = Assignment.objects.active().filter(
+        round_unit=round_unit, purpose=Assignment.Purpose.CODING, submissions__isnull=False
+    )
+    coders = answered.distinct().order_by("coder__number").values_list("coder", "coder__number")
+    return lettered(round_unit, [coder for coder, _ in coders])
+
+
+def called(member: Membership, coding_round: Round, letters: Mapping[int, str]) -> str:
+    """Call a member by name, or where names are kept out of it by letter, and who did not code by role."""
+    if not coding_round.anonymous:
+        return member.name
+    letter = next((letters[coder] for coder in member.coder_ids if coder in letters), "")
+    return f"Coder {letter}" if letter else str(member.get_role_display())
+
+
+def _letters(handed: Iterable[Submission], decision: Decision) -> dict[int, str]:
+    return lettered(decision.round_unit, [each.assignment.coder_id for each in handed])
+
+
+def _answers(handed: Iterable[Submission], decision: Decision) -> tuple[CoderAnswer, ...]:
+    """What the coders said in the order of their letters."""
+    letters = _letters(handed, decision)
+    said = (_answer(each, decision, letters) for each in handed if each.assignment.coder_id in letters)
+    return tuple(sorted(said, key=lambda each: each.letter))
 
 
 def own_answer(decision: Decision, member: Membership) -> CoderAnswer | None:
@@ -205,7 +254,7 @@ def own_answer(decision: Decision, member: Membership) -> CoderAnswer | None:
         assignment__purpose=Assignment.Purpose.ADJUDICATION,
     )
     found = _with_what_was_said(rows.last().visible_to(member)).first()
-    return _answer(found, decision) if found is not None else None
+    return _answer(found, decision, {}) if found is not None else None
 
 
 def own_answers_due(coding_round: Round, member: Membership) -> "QuerySet[Assignment]":
@@ -256,12 +305,13 @@ def _proposals(units: set[int], member: Membership) -> Mapping[tuple[int, str], 
     return found
 
 
-def _answer(submission: Submission, decision: Decision) -> CoderAnswer:
+def _answer(submission: Submission, decision: Decision, letters: Mapping[int, str]) -> CoderAnswer:
     annotations = [each for each in submission.annotations.all() if each.dimension.key == decision.dimension]
     said = annotations[0] if annotations else None
     coder = submission.assignment.coder
     return CoderAnswer(
-        coder=shown_name(coder, decision.round_unit.round),
+        letter=letters.get(coder.pk, ""),
+        coder=called(coder, decision.round_unit.round, letters),
         member=coder.pk,
         categories=_codes(said),
         state=said.state if said is not None else "",
@@ -288,9 +338,11 @@ def _shown_evidence(evidence: Evidence) -> ShownEvidence:
     return ShownEvidence(evidence.document, evidence.start, evidence.end, evidence.quote, category)
 
 
-def _shown_proposal(proposal: DecisionProposal, decision: Decision) -> ShownProposal:
+def _shown_proposal(
+    proposal: DecisionProposal, decision: Decision, letters: Mapping[int, str]
+) -> ShownProposal:
     return ShownProposal(
-        by=shown_name(proposal.by, decision.round_unit.round),
+        by=called(proposal.by, decision.round_unit.round, letters),
         member=proposal.by.pk,
         categories=decided_codes(proposal),
         state=proposal.state,
@@ -308,8 +360,3 @@ def decided_codes(row: Decision | DecisionProposal) -> tuple[str, ...]:
     """Codes a decision or a proposal names."""
     codes = [each.code for each in row.categories.all()]
     return tuple(sorted(codes + [each.code for each in row.category_proposals.all()]))
-
-
-def shown_name(member: Membership, coding_round: Round) -> str:
-    """How a coder is called where their answers are settled: rounds may keep names out of it."""
-    return member.pseudonym if coding_round.anonymous else member.name

@@ -9,6 +9,9 @@ from labeling.errors import InvalidInputError
 from labeling.models import Event, Invitation, Membership, Notice, Role, Round, Study, User
 from labeling.selectors.masks import Masks
 
+TELLING = ("decision.", "comment.")
+"""Acts on one unit by those who coded it."""
+
 
 def own_memberships(user: User) -> QuerySet[Membership]:
     """Where the user is a present member, newest study first."""
@@ -54,13 +57,24 @@ def visible_events(member: Membership) -> QuerySet[Event]:
 
 
 def with_shown_names(events: Iterable[Event], member: Membership) -> list[Event]:
-    """Call units by the name under which open rounds show them to the member."""
-    shown = list(events)
+    """Call units as open rounds show them to the member, and nobody where that tells who coder A is."""
+    shown = [_without_name(event, member) for event in events]
     if any(event.object.startswith("unit:") for event in shown):
         names = Masks(member).names
         for event in shown:
             event.object = _shown_object(event.object, names)
     return shown
+
+
+def tells_who_is_who(event: Event) -> bool:
+    """Where names are kept out of reconciliation, who proposed or wrote would tell which coder is A."""
+    return event.round is not None and event.round.anonymous and event.verb.startswith(TELLING)
+
+
+def _without_name(event: Event, member: Membership) -> Event:
+    if tells_who_is_who(event) and event.by_id not in member.coder_ids:
+        event.by = None
+    return event
 
 
 def _shown_object(named: str, names: Mapping[str, str]) -> str:

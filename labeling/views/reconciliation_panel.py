@@ -9,7 +9,7 @@ from django.db.models import Max
 from django.urls import reverse
 
 from labeling.evidence_marks import NamedQuote, mark_issue, name_quotes
-from labeling.forms.reconciliation import Side, agreements, lettered, other_options, reasons, sides
+from labeling.forms.reconciliation import Side, agreements, other_options, reasons, sides
 from labeling.marks import DimensionMark, mark_dimensions
 from labeling.models import (
     UNIT,
@@ -29,6 +29,7 @@ from labeling.selectors.reconciliation import (
     QUEUED,
     Disagreement,
     ShownProposal,
+    called,
     coders_of,
     own_answer,
 )
@@ -99,7 +100,7 @@ class Panel:
 
     @cached_property
     def letters(self) -> dict[int, str]:
-        return {said.member: letter for letter, said in lettered(self.item)}
+        return self.item.letters
 
     @cached_property
     def plain_issue(self) -> dict[str, Any]:
@@ -135,9 +136,7 @@ class Panel:
 
     @cached_property
     def proposals(self) -> list[tuple[str, ShownProposal, str]]:
-        return [
-            (self._name_of(each.member, each.by), each, self._words(each)) for each in self.item.proposals
-        ]
+        return [(each.by, each, self._words(each)) for each in self.item.proposals]
 
     def _words(self, proposal: ShownProposal) -> str:
         if proposal.excluded is not None:
@@ -166,14 +165,7 @@ class Panel:
         return self.called(self.decision.recorded_by) if self.decision.recorded_by else ""
 
     def called(self, member: Membership) -> str:
-        return self._name_of(member.pk, member.name, member.get_role_display())
-
-    def _name_of(self, member: int, name: str, role: str = "") -> str:
-        """Call coders by the letter of this unit where names are kept out of it, others by their role."""
-        if not self.coding_round.anonymous:
-            return name
-        letter = self.letters.get(member)
-        return f"Coder {letter}" if letter else role or name
+        return called(member, self.coding_round, self.letters)
 
     @cached_property
     def others(self) -> list[Other]:

@@ -29,9 +29,10 @@ from labeling.selectors.reconciliation import (
     CoderAnswer,
     Disagreement,
     ShownProposal,
+    called,
     decided_codes,
     queued_decisions,
-    shown_name,
+    unit_letters,
     with_answers,
 )
 from labeling.selectors.reports import reaches_report
@@ -48,9 +49,9 @@ from labeling.services.reconciliation import (
 from labeling.services.splitting import split_unit
 
 
-def decision_data(decision: Decision) -> dict[str, Any]:
+def decision_data(item: Disagreement) -> dict[str, Any]:
     """The answer of a decision, in the words in which it is given."""
-    coding_round = decision.round_unit.round
+    decision, coding_round = item.decision, item.round_unit.round
     by, noted = decision.decided_by, decision.recorded_by
     return {
         "categories": list(decided_codes(decision)),
@@ -61,8 +62,8 @@ def decision_data(decision: Decision) -> dict[str, Any]:
         "rationale": decision.rationale,
         "disagreement_reason": decision.disagreement_reason,
         "how": decision.how or None,
-        "decided_by": shown_name(by, coding_round) if by else None,
-        "recorded_by": shown_name(noted, coding_round) if noted else None,
+        "decided_by": called(by, coding_round, item.letters) if by else None,
+        "recorded_by": called(noted, coding_round, item.letters) if noted else None,
         "decided_at": decision.decided_at,
         "escalated_at": decision.escalated_at,
         "version": decision.version,
@@ -79,7 +80,7 @@ def disagreement_data(item: Disagreement) -> dict[str, Any]:
         "waits_for": item.waits_for or None,
         "answers": [_said_data(each, item) for each in item.answers],
         "proposals": [_said_data(each, item) for each in item.proposals],
-        "decision": None if item.decision.is_open else decision_data(item.decision),
+        "decision": None if item.decision.is_open else decision_data(item),
         "version": item.version,
     }
 
@@ -228,7 +229,7 @@ class CommentList(ApiView):
     def get(self, request: Request, round_id: int, unit_id: int) -> Response:
         round_unit, member = self._unit(round_id, unit_id)
         rows = Comment.objects.visible_to(member).filter(round_unit=round_unit).select_related("by__user")
-        return self.paged(rows, into=lambda page: _comments(page, round_unit.round))
+        return self.paged(rows, into=lambda page: _comments(page, round_unit))
 
     @extend_schema(request=CommentInput, responses={201: OpenApiTypes.OBJECT})
     def post(self, request: Request, round_id: int, unit_id: int) -> Response:
@@ -237,18 +238,19 @@ class CommentList(ApiView):
         comment = add_comment(
             round_unit=round_unit, by=member, text=body["text"], dimension=body["dimension"]
         )
-        return Response(_comments([comment], round_unit.round)[0], status=201)
+        return Response(_comments([comment], round_unit)[0], status=201)
 
     def _unit(self, round_id: int, unit_id: int) -> tuple[RoundUnit, Membership]:
         refuse_running(get_round_by_id_or_404(self.user, round_id)[0])
         return get_round_unit_or_404(self.user, round_id, unit_id)
 
 
-def _comments(comments: Iterable[Comment], coding_round: Round) -> list[dict[str, Any]]:
+def _comments(comments: Iterable[Comment], round_unit: RoundUnit) -> list[dict[str, Any]]:
+    letters = unit_letters(round_unit) if round_unit.round.anonymous else {}
     return [
         {
             "id": each.pk,
-            "by": shown_name(each.by, coding_round),
+            "by": called(each.by, round_unit.round, letters),
             "text": each.text,
             "dimension": each.dimension or None,
             "at": each.created_at,

@@ -22,6 +22,7 @@ from labeling.models import (
 )
 from labeling.sampling import ranking
 from labeling.selectors.export.reader import BATCH, Reader
+from labeling.selectors.studies import tells_who_is_who
 from labeling.services.codebooks import readable_versions
 from labeling.services.corpus import funnel
 
@@ -155,7 +156,7 @@ def event_rows(reader: Reader) -> Iterator[EventRow]:
         yield EventRow(
             at=each.at,
             round=each.round.number if each.round else None,
-            by=reader.name(each.by_id),
+            by="" if tells_who_is_who(each) else reader.name(each.by_id),
             verb=each.verb,
             object=each.object,
             data=json.dumps(each.data, sort_keys=True, ensure_ascii=False),

@@ -141,3 +141,26 @@ def test_agreement_is_served_with_breakdowns(closed, coders):
 
 def test_a_coder_of_another_round_reads_no_agreement(closed, study):
     assert client_of(make_member(study)).get(reverse("api:agreement", args=[closed.pk])).status_code == 403
+
+
+def test_an_anonymous_round_tells_nobody_who_is_who(closed, study, coders):
+    Round.objects.filter(pk=closed.pk).update(anonymous=True)
+    ada, adjudicator = client_of(coders[0]), client_of(make_member(study, role="adjudicator"))
+    ada.post(where(closed, "decision-proposals"), {"categories": ["logic"], "escalate": True}, format="json")
+    ada.post(reverse("api:comment-list", args=[closed.pk, first_unit(closed)]), {"text": "Line 3?"})
+    addresses = {
+        reverse("api:disagreement-list", args=[closed.pk]): adjudicator,
+        where(closed): adjudicator,
+        reverse("api:comment-list", args=[closed.pk, first_unit(closed)]): adjudicator,
+        reverse("api:event-list", args=[study.slug]) + "?page_size=5": client_of(lead_of(study)),
+    }
+    for address, client in addresses.items():
+        body = client.get(address).content.decode()
+        for coder in coders:
+            assert coder.name not in body, address
+            assert f'"{coder.pseudonym}"' not in body, address
+            assert f'"member":{coder.pk}' not in body, address
+    item = adjudicator.get(where(closed)).json()
+    of_ada = next(each["letter"] for each in item["answers"] if each["categories"] == ["logic"])
+    assert [each["letter"] for each in item["answers"]] == ["A", "B"]
+    assert item["proposals"][0]["by"] == f"Coder {of_ada}"
