@@ -16,5 +16,6 @@ class LabelingConfig(AppConfig):
 
         jobs.register("job.check_agreement", "labeling.tasks.check_agreement")
         jobs.register("job.breakdowns", "labeling.tasks.breakdowns")
+        jobs.register("job.mail", "labeling.tasks.send_mail")
         jobs.register("job.purge", "labeling.tasks.purge_study")
         jobs.register("labeling.exportjob", "labeling.tasks.run_export")

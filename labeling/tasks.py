@@ -5,6 +5,7 @@ from celery import shared_task
 from labeling.agreement_check import check_round
 from labeling.figure_export import figures_archive
 from labeling.models import ExportJob, Job
+from labeling.services import mail
 from labeling.services.agreement import store_breakdowns
 from labeling.services.export_jobs import FIGURES, keep_file
 from labeling.services.jobs import release, take_lease
@@ -46,6 +47,9 @@ def run_export(job_id: int) -> None:
     if lease is None:
         return
     job = ExportJob.objects.select_related("study", "by").get(pk=job_id)
+    if job.kind not in MAKERS:
+        release(lease, Job.State.FAILED, error=f"This version makes no files of the kind {job.kind}.")
+        return
     name, make = MAKERS[job.kind]
     try:
         content = make(job, lease.renew)
@@ -56,6 +60,12 @@ def run_export(job_id: int) -> None:
     if content is not None:  # else another worker has the lease, or somebody cancelled it
         keep_file(job, name, content)
         release(lease, Job.State.DONE)
+
+
+@shared_task
+def send_mail(job_id: int) -> None:
+    """Send notices by e-mail."""
+    mail.send_mail(job_id)
 
 
 @shared_task

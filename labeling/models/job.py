@@ -53,6 +53,7 @@ class Job(Leased):
         PURGE = "purge", "Purge a deleted study"
         FETCH_FIX = "fetch_fix", "Fetch the diff of an issue"
         INDEX_TEXTS = "index_texts", "Make new issues searchable"
+        MAIL = "mail", "Send notices by e-mail"
 
     kind = models.TextField(choices=Kind.choices)
     study = models.ForeignKey(Study, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")

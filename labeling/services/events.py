@@ -6,7 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from labeling.models import Event, Membership, Notice, Round, Study
-from labeling.services.mail import mail_on_commit
+from labeling.services.mail import ask_for_mail
 
 
 def record(
@@ -36,4 +36,4 @@ def notify(
     notices = Notice.objects.bulk_create(
         [Notice(member=member, verb=verb, object=object, url=url) for member in readers.values()]
     )
-    mail_on_commit(notices)
+    ask_for_mail(notices)

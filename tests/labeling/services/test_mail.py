@@ -2,9 +2,11 @@
 
 import pytest
 from django.core import mail
+from django.core.mail.backends import locmem
 
-from labeling.models import Notice, RoundUnit
+from labeling.models import Job, Notice, RoundUnit
 from labeling.services.events import notify
+from labeling.services.mail import WAITS, send_mail
 from labeling.services.reconciliation import Answer, add_comment, propose_decision
 from tests.factories import make_member, make_study, make_user
 from tests.labeling.closing import close, coded_round, coder_called
@@ -22,17 +24,19 @@ def ada(study):
     return make_member(study, user=make_user("ada", email="ada@example.org"))
 
 
-def sent_by(capture, act) -> list[mail.EmailMessage]:
+def sent_by(act) -> list[mail.EmailMessage]:
+    """What a worker sends after ``act``, which itself sends nothing."""
     before = len(mail.outbox)
-    with capture(execute=True):
-        act()
+    act()
+    assert len(mail.outbox) == before
+    for job in Job.objects.filter(kind="mail", state="queued"):
+        send_mail(job.pk)
     return mail.outbox[before:]
 
 
-def test_a_notice_is_mailed_with_the_address_of_its_page(ada, django_capture_on_commit_callbacks, settings):
+def test_a_notice_is_mailed_with_the_address_of_its_page(ada, settings):
     settings.PUBLIC_URL = "https://code.example.org"
     (sent,) = sent_by(
-        django_capture_on_commit_callbacks,
         lambda: notify([ada], verb="round.opened", object="round:3", url="/studies/x/rounds/3/"),
     )
     assert sent.to == ["ada@example.org"]
@@ -40,10 +44,9 @@ def test_a_notice_is_mailed_with_the_address_of_its_page(ada, django_capture_on_
     assert "https://code.example.org/studies/x/rounds/3/" in sent.body
 
 
-def test_while_one_is_unread_a_second_of_its_kind_is_not_mailed(ada, django_capture_on_commit_callbacks):
+def test_while_one_is_unread_a_second_of_its_kind_is_not_mailed(ada):
     def told():
         return sent_by(
-            django_capture_on_commit_callbacks,
             lambda: notify([ada], verb="comment.added", object="unit:a/b#1", url="/u/1/"),
         )
 
@@ -54,36 +57,53 @@ def test_while_one_is_unread_a_second_of_its_kind_is_not_mailed(ada, django_capt
     assert len(told()) == 1
 
 
-def test_without_an_address_or_a_server_nothing_is_mailed(
-    study, ada, django_capture_on_commit_callbacks, settings
-):
+def test_without_an_address_or_a_server_nothing_is_mailed(study, ada, settings):
     def act():
         notify([ada, make_member(study)], verb="round.closed", object="round:1", url="/r/1/")
 
-    assert [each.to for each in sent_by(django_capture_on_commit_callbacks, act)] == [["ada@example.org"]]
+    assert [each.to for each in sent_by(act)] == [["ada@example.org"]]
     settings.EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
     Notice.objects.all().delete()
-    assert sent_by(django_capture_on_commit_callbacks, act) == []
+    assert sent_by(act) == []
 
 
-def test_a_server_that_is_down_loses_nothing_but_the_mail(ada, django_capture_on_commit_callbacks, settings):
-    settings.EMAIL_BACKEND = "tests.labeling.services.test_mail.Broken"
-    with django_capture_on_commit_callbacks(execute=True):
-        notify([ada], verb="round.opened", object="round:3", url="/r/3/")
-    assert Notice.objects.filter(member=ada).count() == 1
+def test_a_server_that_is_down_is_tried_again_and_nobody_gets_a_mail_twice(study, ada, settings):
+    ben = make_member(study, user=make_user("ben", email="ben@example.org"))
+    settings.EMAIL_BACKEND = "tests.labeling.services.test_mail.Failing"
+    assert len(sent_by(lambda: notify([ada, ben], verb="round.opened", object="round:3", url="/r/3/"))) == 1
+    job = Job.objects.get(kind="mail")
+    assert (job.state, job.attempts) == ("waiting", 1)
+    for _ in WAITS:
+        Job.objects.update(waiting_until="2026-01-01T00:00:00Z")
+        send_mail(job.pk)
+    job.refresh_from_db()
+    assert job.state == "failed"
+    assert "ConnectionRefusedError" in job.error
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    Job.objects.update(state="queued")
+    send_mail(job.pk)
+    assert sorted(to for each in mail.outbox for to in each.to) == ["ada@example.org", "ben@example.org"]
+    assert Notice.objects.filter(read_at=None).count() == 2
 
 
-class Broken:
-    """A mail server that does not answer."""
-
-    def __init__(self, **options) -> None:
-        self.timeout = options["timeout"]
+class Failing(locmem.EmailBackend):
+    """A mail server that takes one mail, and then is down."""
 
     def send_messages(self, messages) -> int:
-        raise ConnectionRefusedError
+        if mail.outbox:
+            raise ConnectionRefusedError
+        return super().send_messages(messages)
 
 
-def test_a_mail_tells_no_answer_and_nothing_that_was_written(study, ada, django_capture_on_commit_callbacks):
+def test_what_was_read_meanwhile_is_not_mailed(ada):
+    def act():
+        notify([ada], verb="round.opened", object="round:3", url="/r/3/")
+        Notice.objects.update(read_at="2026-01-01T00:00:00Z")
+
+    assert sent_by(act) == []
+
+
+def test_a_mail_tells_no_answer_and_nothing_that_was_written(study, ada):
     closed = close(coded_round({"ada": ["crash"], "ben": ["hang"]}, study=study))
     ben = coder_called(study, "ben")
     row = RoundUnit.objects.select_related("round__study", "unit").get(round=closed)
@@ -94,7 +114,7 @@ def test_a_mail_tells_no_answer_and_nothing_that_was_written(study, ada, django_
             round_unit=row, dimension="symptom", by=ben, answer=Answer(categories=("hang",)), rationale="Lock"
         )
 
-    sent = sent_by(django_capture_on_commit_callbacks, act)
+    sent = sent_by(act)
     assert [each.to for each in sent] == [["ada@example.org"]] * 2
     words = " ".join(each.subject + each.body for each in sent).lower()
     assert "mentioned in the discussion" in words
