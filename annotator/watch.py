@@ -7,12 +7,14 @@ from collections.abc import Callable
 
 from django.db import close_old_connections, connections
 
+from labeling.services.export_jobs import remove_old_files
 from labeling.services.jobs import beat, sweep
 
 logger = logging.getLogger(__name__)
 
 BEAT_SECONDS = 10  # a worker counts as running for three of them
 SWEEP_SECONDS = 15
+OLD_FILES_SECONDS = 60 * 60
 
 _stopped = threading.Event()
 
@@ -22,7 +24,8 @@ def start(*, worker: str) -> None:
     _stopped.clear()
     beats = (lambda: beat(worker), BEAT_SECONDS)
     sweeps = (sweep, SWEEP_SECONDS)
-    for action, seconds in (beats, sweeps):
+    old_files = (remove_old_files, OLD_FILES_SECONDS)
+    for action, seconds in (beats, sweeps, old_files):
         threading.Thread(target=_repeat, args=(action, seconds), daemon=True).start()
 
 

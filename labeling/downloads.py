@@ -4,9 +4,13 @@ import mimetypes
 from collections.abc import Mapping
 from typing import TypedDict
 
-from django.http import StreamingHttpResponse
+from django.core.exceptions import PermissionDenied
+from django.http import FileResponse, Http404, StreamingHttpResponse
 
 from labeling.errors import InvalidInputError
+from labeling.models import ExportJob, Membership, Role
+from labeling.selectors.export_jobs import reachable_jobs
+from labeling.services.export_jobs import export_folder
 from labeling.services.exports import Export
 
 HIDDEN = "Intercoder-Hidden-Units"
@@ -52,3 +56,16 @@ def file_response(export: Export) -> StreamingHttpResponse:
     if export.hidden_units:
         response[HIDDEN] = str(export.hidden_units)
     return response
+
+
+def job_file_response(member: Membership, export_id: int) -> FileResponse:
+    """Give what a worker made; 404 until it is made, and for whoever did not ask for it."""
+    job = reachable_jobs(member).filter(pk=export_id).first()
+    if job is None:
+        raise Http404("There is no such file.")
+    if member.role not in (Role.LEAD, Role.OBSERVER):
+        raise PermissionDenied("These files are for leads and observers.")
+    found = export_folder() / job.file
+    if job.state != ExportJob.State.DONE or not job.file or not found.is_file():
+        raise Http404("The file is not made yet, or was taken away. Ask for it again.")
+    return FileResponse(found.open("rb"), as_attachment=True, filename=found.name)

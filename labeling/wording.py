@@ -12,6 +12,7 @@ EVENTS = {
     "decision.proposed": "proposed a decision on",
     "decision.recorded": "decided",
     "decision.reopened": "reopened the decision on",
+    "export.removed": "removed an old file of",
     "invitation.made": "made an invitation",
     "invitation.revoked": "withdrew an invitation",
     "member.added": "joined the study or added a member",

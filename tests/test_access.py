@@ -114,6 +114,15 @@ def unit_page(world: World) -> Mapping[str, Any]:
     }
 
 
+def training_unit(world: World) -> Mapping[str, Any]:
+    """One that ada handed in, ben did not, and nobody else was dealt."""
+    return {
+        "slug": world.study.slug,
+        "number": world.rounds["training"].number,
+        "unit_id": world.units["t1"].pk,
+    }
+
+
 def unsampled(world: World) -> Mapping[str, Any]:
     return {"slug": world.study.slug, "issue_id": world.ids["issue"]}
 
@@ -284,9 +293,15 @@ ROUNDS = {
     "labeling:round-discard": LEADS_ACT,
     "labeling:round-to-draft": LEADS_ACT,
     "labeling:round-redeal": LEADS_ACT,
+    "labeling:known-answer-list": Row(leads(), where="training"),
+    "labeling:known-answer-renew": acts(leads(IN), where="planned"),
+    "labeling:known-answer-detail": Row(leads(), leads(IN), at=training_unit),
+    "labeling:feedback-list": Row(all_members(), where="training"),
+    "labeling:feedback-detail": Row(nobody(ada=200, ben=302), at=training_unit),
     "api:round-list": Row(all_members(), leads(IN)),
     "api:round-detail": Row(all_members(), leads(IN), method="patch"),
-    "api:round-reference": acts(leads(IN), method="put", where="training"),
+    "api:round-reference": Row(all_members(), leads(IN), method="put", where="training"),
+    "api:round-feedback": Row(all_members(), where="training"),
     "api:round-preview": Row(leads()),
     "api:round-open": LEADS_ACT,
     "api:round-close": LEADS_ACT,
@@ -354,6 +369,8 @@ RECONCILIATION = {
         all_members(200, **APART), members(IN, IN, IN, 403, **APART), body={"text": "See."}
     ),
     "api:export-file": Row(members(200, 403, 403, 200)),
+    "api:export-figures": acts(members(IN, 403, 403, IN)),
+    "api:export-job": Row(everybody(404)),
 }
 
 TABLE: dict[str, Row] = {

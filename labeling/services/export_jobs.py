@@ -1,9 +1,13 @@
 """Files that take a worker: asked for, made once, kept below INTERCODER_DATA/exports."""
 
+from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
+from shutil import rmtree
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
+from django.utils import timezone
 
 from labeling.errors import RoundStateError
 from labeling.models import ExportJob, Membership, Role, Round, Study
@@ -13,6 +17,8 @@ from labeling.services.events import record
 from labeling.services.jobs import ring
 
 FIGURES = "figures"
+KEPT = timedelta(days=30)
+"""So long a file can be fetched. It can be made again from the same answers."""
 
 
 def export_folder() -> Path:
@@ -46,3 +52,23 @@ def keep_file(job: ExportJob, name: str, content: bytes) -> None:
     partly.replace(folder / name)
     job.file = f"{job.pk}/{name}"
     job.save(update_fields=["file"])
+
+
+def remove_old_files() -> int:
+    """Take away what was made more than thirty days ago, and what a worker left behind; give the number."""
+    removed = 0
+    for folder in _old_folders():
+        rmtree(folder, ignore_errors=True)
+        removed += 1
+        job = ExportJob.objects.select_related("study").filter(pk=folder.name).exclude(file="").first()
+        # Of two workers that sweep at the same time one records it.
+        if job is not None and ExportJob.objects.filter(pk=job.pk, file=job.file).update(file=""):
+            record(study=job.study, verb="export.removed", object=job.kind)
+    return removed
+
+
+def _old_folders() -> Iterator[Path]:
+    oldest = (timezone.now() - KEPT).timestamp()
+    for folder in export_folder().glob("*/"):
+        if folder.name.isdecimal() and folder.stat().st_mtime < oldest:
+            yield folder

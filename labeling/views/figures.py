@@ -3,9 +3,7 @@
 from typing import cast
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
-from django.http import FileResponse, Http404, HttpResponse
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
@@ -13,9 +11,11 @@ from django.views.decorators.http import require_GET
 
 from annotator.http import CoderRequest, render_page
 from labeling.access import get_study_or_404
+from labeling.downloads import job_file_response
 from labeling.errors import RoundStateError
-from labeling.models import ExportJob, Membership, Role, Study
-from labeling.services.export_jobs import FIGURES, ask_for_figures, export_folder
+from labeling.models import ExportJob, Role
+from labeling.selectors.export_jobs import reachable_jobs
+from labeling.services.export_jobs import FIGURES, ask_for_figures
 from labeling.services.jobs import worker_alive
 
 RECENT = 5
@@ -31,7 +31,7 @@ def export_figures(request: CoderRequest, slug: str) -> HttpResponse:
         except RoundStateError as error:
             messages.error(request, str(error))
         return redirect("labeling:export-figures", slug)
-    jobs = list(_reachable(study, member).filter(kind=FIGURES).order_by("-pk")[:RECENT])
+    jobs = list(reachable_jobs(member).filter(kind=FIGURES).order_by("-pk")[:RECENT])
     context = {
         "study": study,
         "membership": member,
@@ -48,22 +48,8 @@ def export_figures(request: CoderRequest, slug: str) -> HttpResponse:
 @require_GET
 def export_job(request: CoderRequest, slug: str, export_id: int) -> HttpResponseBase:
     """Fetch what a worker made; 404 until it is made, and for whoever did not ask for it."""
-    study, member = get_study_or_404(request.user, slug)
-    job = _reachable(study, member).filter(pk=export_id).first()
-    if job is None:
-        raise Http404("There is no such file.")
-    if member.role not in (Role.LEAD, Role.OBSERVER):
-        raise PermissionDenied("These files are for leads and observers.")
-    found = export_folder() / job.file
-    if job.state != ExportJob.State.DONE or not job.file or not found.is_file():
-        raise Http404("The file is not made yet, or was taken away. Ask for it again.")
-    return cast(HttpResponseBase, FileResponse(found.open("rb"), as_attachment=True, filename=found.name))
-
-
-def _reachable(study: Study, member: Membership) -> QuerySet[ExportJob]:
-    """What the member asked for; leads reach what anybody did."""
-    jobs = ExportJob.objects.filter(study=study)
-    return jobs if member.is_lead else jobs.filter(by=member)
+    _, member = get_study_or_404(request.user, slug)
+    return cast(HttpResponseBase, job_file_response(member, export_id))
 
 
 urlpatterns: list[URLPattern] = [

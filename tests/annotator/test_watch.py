@@ -8,12 +8,13 @@ from annotator import watch
 @pytest.fixture
 def calls(monkeypatch) -> dict[str, list[object]]:
     """What the watch did, with a day of ten-millisecond seconds."""
-    seen: dict[str, list[object]] = {"beat": [], "sweep": []}
+    seen: dict[str, list[object]] = {"beat": [], "sweep": [], "old files": []}
     monkeypatch.setattr(watch, "BEAT_SECONDS", 0.01)
     monkeypatch.setattr(watch, "SWEEP_SECONDS", 0.01)
     monkeypatch.setattr(watch, "close_old_connections", lambda: None)
     monkeypatch.setattr(watch, "beat", seen["beat"].append)
     monkeypatch.setattr(watch, "sweep", lambda: seen["sweep"].append(None))
+    monkeypatch.setattr(watch, "remove_old_files", lambda: seen["old files"].append(None))
     return seen
 
 
@@ -36,6 +37,7 @@ def run_until(condition) -> None:
 
 def test_a_worker_says_its_name_and_sweeps_again_and_again(calls):
     run_until(lambda: len(calls["beat"]) > 2 and len(calls["sweep"]) > 2)
+    assert len(calls["old files"]) == 1
     assert set(calls["beat"]) == {"celery@here"}
 
 

@@ -2,12 +2,16 @@
 
 import csv
 import io
+import os
 import re
 import zipfile
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
+from rest_framework.test import APIClient
 
 from labeling.charts.confusion import confusion
 from labeling.charts.interval import Interval
@@ -16,7 +20,7 @@ from labeling.errors import RoundStateError
 from labeling.figures import confusion_picture, intervals_picture, trend_picture
 from labeling.models import ExportJob, Role
 from labeling.services.agreement import mark_read, store_agreement
-from labeling.services.export_jobs import ask_for_figures, export_folder
+from labeling.services.export_jobs import KEPT, ask_for_figures, export_folder, remove_old_files
 from labeling.tasks import run_export
 from tests.factories import lead_of, make_member, make_study
 from tests.labeling.charts.test_dimensions import FOUR, NAMES, payload
@@ -188,6 +192,43 @@ def test_a_cancelled_job_leaves_no_file(study, monkeypatch):
     job.refresh_from_db()
     assert job.file == ""
     assert not export_folder().exists()
+
+
+def test_a_kind_nobody_makes_is_told(study):
+    job = ExportJob.objects.create(study=study, by=lead_of(study), kind="hologram")
+    run_export(job.pk)
+    job.refresh_from_db()
+    assert (job.state, "hologram" in job.error) == (ExportJob.State.FAILED, True)
+
+
+def test_what_is_older_than_thirty_days_is_taken_away_and_recorded(client, study):
+    old, new = drawn(study), drawn(study)
+    month = (timezone.now() - KEPT - timedelta(minutes=1)).timestamp()
+    os.utime(export_folder() / str(old.pk), (month, month))
+    (export_folder() / "999999").mkdir()
+    os.utime(export_folder() / "999999", (month, month))
+    assert (remove_old_files(), remove_old_files()) == (2, 0)
+    assert [each.name for each in export_folder().iterdir()] == [str(new.pk)]
+    assert study.events.filter(verb="export.removed").count() == 1
+    client.force_login(lead_of(study).user)
+    page = client.get(reverse("labeling:export-figures", args=[study.slug])).text
+    assert "removed after thirty days" in page
+    assert page.count("Download<") == 1
+
+
+def test_figures_are_asked_for_and_fetched_over_the_api(study):
+    client = APIClient()
+    client.force_authenticate(lead_of(study).user)
+    asked = client.post(reverse("api:export-figures", args=[study.slug]), {"pseudonyms": True}, format="json")
+    assert (asked.status_code, asked.json()["result_url"]) == (202, None)
+    run_export(ExportJob.objects.get().pk)
+    job = client.get(asked["Location"]).json()
+    assert job["state"] == "done"
+    archive = client.get(job["result_url"]).getvalue()
+    assert zipfile.ZipFile(io.BytesIO(archive)).testzip() is None
+    outsider = APIClient()
+    outsider.force_authenticate(lead_of(make_study()).user)
+    assert outsider.get(job["result_url"]).status_code == 404
 
 
 # The page

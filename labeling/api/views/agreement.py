@@ -1,5 +1,8 @@
 """Agreement of a closed round over the API."""
 
+from dataclasses import asdict
+from typing import Any
+
 from django.core.exceptions import PermissionDenied
 from django.urls import URLPattern, path
 from drf_spectacular.types import OpenApiTypes
@@ -10,7 +13,8 @@ from rest_framework.response import Response
 from labeling.access import get_round_by_id_or_404, get_study_or_404
 from labeling.api.base import ApiView
 from labeling.errors import InvalidInputError
-from labeling.models import AgreementReport, Study
+from labeling.models import AgreementReport, Membership, Round, Study
+from labeling.selectors.agreement_sections import comparable_rounds, compared_rounds
 from labeling.selectors.reports import group_data, pooled_data, reaches_report, report_data
 from labeling.services.agreement import mark_read, pooled_agreement, report_of
 
@@ -23,6 +27,7 @@ class Agreement(ApiView):
         """The stored report; ``by`` adds breakdowns, ``count_states`` asks for another way to count.
 
         ``to_version``: the values in the words of a later version of the codebook, marked as mapped.
+        ``against``: the number of another round; the difference of the two, the later less the earlier.
         """
         coding_round, member = get_round_by_id_or_404(self.user, round_id)
         if not reaches_report(member, coding_round):
@@ -44,7 +49,26 @@ class Agreement(ApiView):
                 for scope in scopes
             }
         mark_read(coding_round, member)
+        against = _number(request, "against")
+        if against is not None:
+            data["comparison"] = _comparison(coding_round, against, member)
         return Response(data)
+
+
+def _comparison(coding_round: Round, against: int, member: Membership) -> dict[str, Any]:
+    others = {each.number: each for each in comparable_rounds(coding_round, member)}
+    if against not in others:
+        known = ", ".join(map(str, others)) or "none so far"
+        message = f"Name an independently coded round whose agreement was looked at: {known}."
+        raise InvalidInputError({"against": [message]})
+    before, after = sorted((coding_round, others[against]), key=lambda each: each.number)
+    dimensions = []
+    for found in compared_rounds(before, after):
+        row = asdict(found)
+        for old, new in (("first", "before"), ("second", "after")):
+            row[new], row[f"n_{new}"] = row.pop(old), row.pop(f"n_{old}")
+        dimensions.append(row)
+    return {"before": before.number, "after": after.number, "dimensions": dimensions}
 
 
 class StudyAgreement(ApiView):

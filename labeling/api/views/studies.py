@@ -123,7 +123,7 @@ def job_data(job: Job | ExportJob) -> dict[str, object]:
     if isinstance(job, ExportJob):
         data["id"] = f"export-{job.pk}"
         if job.file:
-            data["result_url"] = f"/studies/{job.study.slug}/exports/jobs/{job.pk}/"
+            data["result_url"] = f"/api/v1/studies/{job.study.slug}/exports/jobs/{job.pk}/"
     return data
 
 

@@ -81,3 +81,21 @@ def test_units_the_caller_codes_again_are_not_named():
     make_round(coding_round.study, coders=[ada], units=[unit])
     assert left_out()["left_out_units"] == {"excluded_by_one": []}
     assert left_out()["left_out"] == {"excluded_by_one": 1}
+
+
+def test_two_rounds_are_compared_by_number():
+    first = close(coded_round(FOUR))
+    answers = {"ada": ["crash", "hang"] * 10, "ben": ["crash", "hang"] * 9 + ["hang", "hang"]}
+    second = close(coded_round(answers, study=first.study))
+    refused = lead_asks(second, against=first.number)
+    assert refused.status_code == 422
+    assert "none so far" in refused.json()["errors"]["against"][0]
+    lead_asks(first)
+    comparison = lead_asks(second, against=first.number).json()["comparison"]
+    assert (comparison["before"], comparison["after"]) == (first.number, second.number)
+    symptom = comparison["dimensions"][1]
+    assert (symptom["before"], symptom["n_before"], symptom["n_after"]) == (pytest.approx(0.5), 4, 20)
+    difference = symptom["difference"]
+    assert difference["value"] == pytest.approx(symptom["after"] - 0.5)
+    assert difference["ci_low"] < difference["value"] < difference["ci_high"]
+    assert lead_asks(first, against=second.number).json()["comparison"] == comparison
