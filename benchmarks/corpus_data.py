@@ -4,6 +4,7 @@ import json
 import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,8 @@ WORDS = (  # noqa: SIM905 (a list of 26 strings says no more)
 LABELS = ("bug", "question", "performance", "documentation", "build", "needs triage", "cuda", "docs")
 
 
-def issues(count: int) -> Iterator[dict[str, Any]]:
-    """Give rows as GitHub's REST interface prints them."""
+def issues(count: int, longest: int = 65_000) -> Iterator[dict[str, Any]]:
+    """Give rows as GitHub's REST interface prints them, with descriptions up to ``longest`` characters."""
     chance = random.Random(SEED)  # noqa: S311 (made-up data)
     for number in range(1, count + 1):
         opened = START + timedelta(minutes=37 * number)
@@ -30,7 +31,7 @@ def issues(count: int) -> Iterator[dict[str, Any]]:
             "html_url": f"https://github.com/{repository}/issues/{number}",
             "repository_url": f"https://api.github.com/repos/{repository}",
             "title": " ".join(chance.choices(WORDS, k=7)).capitalize(),
-            "body": _text(chance, min(65_000, int(chance.lognormvariate(7.3, 1.25)))),
+            "body": _text(chance, min(longest, int(chance.lognormvariate(7.3, 1.25)))),
             "state": "closed" if is_closed else "open",
             "state_reason": "completed" if is_closed else None,
             "user": {"login": f"user{chance.randrange(2000)}", "type": "User"},
@@ -46,6 +47,17 @@ def write_json_lines(path: Path, count: int) -> None:
     """Write ``count`` issues, one a line."""
     with path.open("w") as file:
         file.writelines(json.dumps(issue) + "\n" for issue in issues(count))
+
+
+def fill(study: Any, count: int) -> None:
+    """Put issues with short descriptions into the corpus, past the import and its checkpoints."""
+    from ingest.normalise import cleaned
+    from ingest.sources.files.objects import read_object
+    from labeling.services.issues import add_issues
+
+    rows = issues(count, longest=400)
+    while batch := list(islice(rows, 2000)):
+        add_issues(study=study, records=[cleaned(read_object(row["number"], row)) for row in batch])
 
 
 def _text(chance: random.Random, size: int) -> str:

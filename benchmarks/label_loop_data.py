@@ -81,8 +81,8 @@ def _add(study: Study, number: int, *, first: int) -> list[IssueSnapshot]:
         issues = Issue.objects.bulk_create([_issue(study, each) for each in numbers])
         snapshots = IssueSnapshot.objects.bulk_create([_snapshot(each) for each in issues])
         for issue, snapshot in zip(issues, snapshots, strict=True):
-            issue.latest = snapshot
-        Issue.objects.bulk_update(issues, ["latest"])
+            issue.show(snapshot)
+        Issue.objects.bulk_update(issues, ["latest", "by_created", "by_updated", "by_closed"])
         SnapshotDocument.objects.bulk_create(
             [
                 SnapshotDocument(

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from django.core.exceptions import ValidationError
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from labeling.errors import InvalidInputError
 
-Entity = TypeVar("Entity", bound=Model)
+Entity = TypeVar("Entity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,13 @@ class KeysetPage(Generic[Entity]):
     previous: str | None
 
 
-def keyset_page(rows: "QuerySet[Entity]", *, by: str, cursor: str = "", size: int = 50) -> KeysetPage[Entity]:
+def keyset_page(
+    rows: "QuerySet[Any, Entity]", *, by: str, cursor: str = "", size: int = 50
+) -> KeysetPage[Entity]:
     """Give a page of ``rows`` in the order ``by``, ``-by`` for descending; equal ones follow their id.
 
-    ``by`` is a field or an annotation that is never null. Raises InvalidInputError for a cursor this
-    order did not hand out.
+    ``by`` is a field that is never null, and an attribute of every row, as ``pk`` is. Raises
+    InvalidInputError for a cursor this order did not hand out.
     """
     field, descends = by.removeprefix("-"), by.startswith("-")
     backwards, position = _read(cursor) if cursor else (False, None)
@@ -55,10 +57,12 @@ def keyset_page(rows: "QuerySet[Entity]", *, by: str, cursor: str = "", size: in
 def _beyond(field: str, position: tuple[Any, int], *, up: bool) -> Q:
     value, pk = position
     beyond = "gt" if up else "lt"
-    return Q((f"{field}__{beyond}", value)) | Q((field, value), (f"pk__{beyond}", pk))
+    # Not "beyond, or equal and of a later id": no index finds its place by an OR alone.
+    further = Q((f"{field}__{beyond}", value)) | Q((f"pk__{beyond}", pk))
+    return Q((f"{field}__{beyond}e", value)) & further
 
 
-def _write(backwards: bool, field: str, row: Model) -> str:
+def _write(backwards: bool, field: str, row: Any) -> str:
     value = getattr(row, field)
     told = [backwards, value.isoformat() if isinstance(value, datetime) else value, row.pk]
     return urlsafe_b64encode(json.dumps(told).encode()).decode().rstrip("=")

@@ -147,9 +147,11 @@ def make_issue(
         "url": f"https://github.com/{repository}/issues/{number}",
     } | fields
     issue = Issue.objects.create(study=study, **row)
-    issue.latest = make_snapshot(
+    made = make_snapshot(
         issue, title=title, body=body, comments=comments, fixes=fixes, rendered=rendered, **(snapshot or {})
     )
+    made.refresh_from_db()  # tests write dates as text
+    issue.show(made)
     issue.save()
     return issue
 

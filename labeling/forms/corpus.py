@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django import forms
+from django.forms.utils import flatatt
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 
 from labeling.selectors.corpus import IssueFilters
 from labeling.services.corpus import FIELDS, FunnelStep, Rule
@@ -19,13 +22,32 @@ def _choice(label: str, choices: list[tuple[str, str]]) -> forms.TypedChoiceFiel
         required=False,
         coerce=lambda told: told == "true",
         empty_value=None,
+        widget=PlainSelect,
     )
+
+
+class PlainSelect(forms.Select):
+    """A select that renders no template for each of its options: there may be a hundred repositories."""
+
+    def render(
+        self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None
+    ) -> SafeString:
+        chosen = set(map(str, self.format_value(value)))
+        options = format_html_join(
+            "",
+            '<option value="{}"{}>{}</option>',
+            ((key, mark_safe(" selected") if str(key) in chosen else "", text) for key, text in self.choices),
+        )
+        given = self.build_attrs(self.attrs, {**(attrs or {}), "name": name})
+        return format_html("<select{}>{}</select>", flatatt(given), options)
 
 
 class IssueFilterForm(forms.Form):
     search = forms.CharField(label="Search", required=False, max_length=200, widget=forms.SearchInput)
-    repository = forms.ChoiceField(required=False)
-    state = forms.ChoiceField(required=False, choices=[("", "Any"), ("open", "Open"), ("closed", "Closed")])
+    repository = forms.ChoiceField(required=False, widget=PlainSelect)
+    state = forms.ChoiceField(
+        required=False, choices=[("", "Any"), ("open", "Open"), ("closed", "Closed")], widget=PlainSelect
+    )
     github_label = forms.CharField(label="GitHub label", required=False, max_length=100)
     has_fix = _choice("Merged fix", YES_NO)
     eligible = _choice("Eligible", YES_NO)

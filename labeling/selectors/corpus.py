@@ -1,15 +1,15 @@
 """The corpus as a member may see it: what open rounds hide from them is neither shown nor searched."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.db import connection
-from django.db.models import DateTimeField, Exists, OuterRef, Q, QuerySet, TextField, Value
-from django.db.models.functions import Cast, Coalesce
+from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
+from django.db.models.functions import Cast
 from django.db.models.lookups import IContains
 
 from labeling.errors import InvalidInputError
@@ -25,18 +25,19 @@ from labeling.models import (
     Submission,
     Unit,
 )
+from labeling.models.issue import NO_DATE, ref_of
 from labeling.selectors.issues import DocumentNames, shown_issue
 from labeling.selectors.masks import Masks
 from labeling.selectors.search import mentioning
 from labeling.services.rendering import document_view
 
-#: What ``ordering`` may name, each also with a minus.
-ORDERINGS = ("key", "created", "updated", "closed")
+#: What ``ordering`` may name, each also with a minus, and the field it stands for.
+ORDERINGS = {"key": "key", "created": "by_created", "updated": "by_updated", "closed": "by_closed"}
 #: What of a snapshot no list shows; it can be megabytes.
 HEAVY = ("comments", "timeline", "fixes", "reactions", "carries", "notes")
 
 #: A list is counted exactly up to here; beyond it says "more than", and the facets count the rest.
-MOST_COUNTED = 5000
+MOST_COUNTED = 1000
 
 _NAMES = """
 WITH RECURSIVE names(name) AS (
@@ -47,8 +48,13 @@ WITH RECURSIVE names(name) AS (
 )
 SELECT name FROM names WHERE name IS NOT NULL
 """
-_NO_DATE = Value(datetime(1900, 1, 1, tzinfo=UTC), output_field=DateTimeField())
-_DATES = {"created": "opened_at", "updated": "updated_at", "closed": "closed_at"}
+
+#: What a line shows, and what the pages of a list go on by. No object is made of it: that took longer.
+_COLUMNS = (
+    *("pk", "key", "source_id", "kind", "repository", "number", "url", "eligible", "because", "override"),
+    *("duplicate_of", "gone", "by_created", "by_updated", "by_closed", "latest", "latest__title"),
+    *("latest__state", "latest__author", "latest__github_labels", "latest__has_merged_fix"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +164,14 @@ class Corpus:
             # Texts hold comments and fixes, which may be hidden in part.
             rows = rows.exclude(hiding()).filter(mentioning(self.member.study, filters.search))
         if filters.created_after:
-            rows = rows.filter(latest__opened_at__date__gte=filters.created_after)
+            rows = rows.filter(by_created__gte=_start_of(filters.created_after))
         if filters.created_before:
-            rows = rows.filter(latest__opened_at__date__lte=filters.created_before)
+            end = _start_of(filters.created_before) + timedelta(days=1)
+            rows = rows.filter(by_created__gt=NO_DATE, by_created__lt=end)
         if filters.eligible is not None:
             rows = rows.filter(eligible=filters.eligible)
         if filters.coded is not None:
-            coded = Q(self._coded())
+            coded = Q(Exists(self._coded(issue=OuterRef("pk"))))
             rows = rows.filter(coded if filters.coded else ~coded)
         return rows
 
@@ -173,31 +180,39 @@ class Corpus:
     ) -> IssuePage:
         """Give a page of ``rows`` as the member may see them."""
         name, sign = ordering.removeprefix("-"), "-" if ordering.startswith("-") else ""
-        by = "position" if name in _DATES else name
         if name == "closed":
             rows = rows.exclude(self.masks.hiding("state"))
-        if name in _DATES:
-            rows = rows.annotate(position=Coalesce(f"latest__{_DATES[name]}", _NO_DATE))
-        page = keyset_page(self._light(rows), by=f"{sign}{by}", cursor=cursor, size=size)
+        page = keyset_page(_lines(rows), by=f"{sign}{ORDERINGS[name]}", cursor=cursor, size=size)
         return IssuePage(self._listed(page.rows), page.next, page.previous)
 
     def listed(self, rows: "QuerySet[Issue]") -> list[ListedIssue]:
         """All of ``rows`` as the member may see them, by key."""
-        return self._listed(list(self._light(rows).order_by("key")))
+        return self._listed(list(_lines(rows).order_by("key")))
 
-    def _light(self, rows: "QuerySet[Issue]") -> "QuerySet[Issue]":
-        sampled = Exists(Unit.objects.filter(issue=OuterRef("pk")))
-        rows = rows.annotate(sampled=sampled, coded=self._coded())
-        return rows.select_related("latest").defer(*(f"latest__{field}" for field in HEAVY))
+    def _coded(self, **issues: Any) -> "QuerySet[Submission]":
+        """What was submitted, as far as the member may know: in an open round theirs, in a settled one all."""
+        return Submission.objects.visible_to(self.member).filter(
+            **{f"assignment__round_unit__unit__{name}": told for name, told in issues.items()}
+        )
 
-    def _coded(self) -> Exists:
-        """Submitted, as far as the member may know: by them in an open round, by anybody in a settled one."""
-        known = Submission.objects.visible_to(self.member)
-        return Exists(known.filter(assignment__round_unit__unit__issue=OuterRef("pk")))
+    def _listed(self, lines: Sequence[Any]) -> list[ListedIssue]:
+        ids = [line.pk for line in lines]
+        hidden = self.masks.of_issues(ids)
+        sampled = set(Unit.objects.filter(issue__in=ids).values_list("issue", flat=True)) if ids else set()
+        coded = self._coded_of(sampled)
+        return [
+            _listed(
+                line, hidden.get(line.pk, frozenset()), sampled=line.pk in sampled, coded=line.pk in coded
+            )
+            for line in lines
+        ]
 
-    def _listed(self, issues: list[Issue]) -> list[ListedIssue]:
-        hidden = self.masks.of_issues([issue.pk for issue in issues])
-        return [_listed(issue, hidden.get(issue.pk, frozenset())) for issue in issues]
+    def _coded_of(self, sampled: Collection[int]) -> set[int]:
+        """Which of some drawn issues are coded: a page mostly has none, and the question is a long one."""
+        if not sampled:
+            return set()
+        coded = self._coded(issue__in=sampled)
+        return set(coded.values_list("assignment__round_unit__unit__issue", flat=True))
 
     def shown(self, issue: Issue) -> dict[str, Any]:
         """What the member may see of one issue, in the shape of the coding page.
@@ -241,37 +256,48 @@ def _has_label(label: str) -> Q:
     return Q(IContains(Cast("latest__github_labels", TextField()), written))
 
 
-def _listed(issue: Issue, hidden: frozenset[str]) -> ListedIssue:
-    told: Any = issue.latest
+def _start_of(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
 
-    def shown(field: str, name: str = "") -> Any:
-        return None if told is None or name in hidden else getattr(told, field)
+
+def _lines(rows: "QuerySet[Issue]") -> "QuerySet[Issue, Any]":
+    return rows.values_list(*_COLUMNS, named=True)
+
+
+def _listed(line: Any, hidden: frozenset[str], *, sampled: bool, coded: bool) -> ListedIssue:
+    """Make a line for a member from what ``_COLUMNS`` name."""
+
+    def shown(told: Any, name: str = "") -> Any:
+        return None if line.latest is None or name in hidden else told
+
+    def day(told: datetime, name: str = "") -> datetime | None:
+        return None if told == NO_DATE else shown(told, name)
 
     hides_name = "repository" in hidden
     return ListedIssue(
-        id=issue.pk,
-        key="" if hides_name else issue.key,
-        ref=f"issue {issue.pk}" if hides_name else issue.ref,
-        kind=issue.kind,
-        repository=None if hides_name else issue.repository,
-        number=None if hides_name else issue.number,
+        id=line.pk,
+        key="" if hides_name else line.key,
+        ref=f"issue {line.pk}" if hides_name else ref_of(line.key, line.source_id),
+        kind=line.kind,
+        repository=None if hides_name else line.repository,
+        number=None if hides_name else line.number,
         # GitHub itself would show what is hidden here.
-        url=None if hidden else issue.url or None,
-        title=told.title if told is not None else "",
-        state=shown("state", "state"),
-        author=shown("author", "author"),
-        github_labels=shown("github_labels", "github_labels"),
-        created_at=shown("opened_at"),
-        closed_at=shown("closed_at", "state"),
-        updated_at=shown("updated_at"),
-        has_fix=shown("has_merged_fix", "fix"),
-        eligible=issue.eligible,
-        because="" if hidden else issue.because,
-        override=issue.override,
-        duplicate_of=issue.duplicate_of_id,
-        gone=issue.gone,
-        sampled=getattr(issue, "sampled", False),
-        coded=getattr(issue, "coded", False),
+        url=None if hidden else line.url or None,
+        title=line.latest__title or "",
+        state=shown(line.latest__state, "state"),
+        author=shown(line.latest__author, "author"),
+        github_labels=shown(line.latest__github_labels, "github_labels"),
+        created_at=day(line.by_created),
+        closed_at=day(line.by_closed, "state"),
+        updated_at=day(line.by_updated),
+        has_fix=shown(line.latest__has_merged_fix, "fix"),
+        eligible=line.eligible,
+        because="" if hidden else line.because,
+        override=line.override,
+        duplicate_of=line.duplicate_of,
+        gone=line.gone,
+        sampled=sampled,
+        coded=coded,
         masked=sorted(hidden),
     )
 

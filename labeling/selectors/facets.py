@@ -9,6 +9,7 @@ from django.db.models import Count, QuerySet
 from django.db.models.functions import ExtractYear
 
 from labeling.models import Issue, IssueSnapshot
+from labeling.models.issue import NO_DATE
 from labeling.selectors.corpus import Corpus, IssueFilters
 
 #: Values shown of a filter that can have any number of them.
@@ -74,7 +75,7 @@ def _fixes(seen: Corpus, filters: IssueFilters) -> Facet:
 
 def _years(seen: Corpus, filters: IssueFilters) -> Facet:
     rows = seen.matching(replace(filters, created_after=None, created_before=None))
-    rows = rows.exclude(latest__opened_at=None).annotate(year=ExtractYear("latest__opened_at"))
+    rows = rows.filter(by_created__gt=NO_DATE).annotate(year=ExtractYear("by_created"))
     years = rows.values_list("year").annotate(issues=Count("pk")).order_by("-year")
     values = []
     for year, count in years:

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from labeling.models import Issue, IssueSnapshot, SnapshotDocument, Study
+from labeling.models.issue import NO_DATE
 from labeling.records import IssueRecord, content_hash, without_patches
 from labeling.services.bulk import insert_rows, reserve_ids
 from labeling.services.known import KnownIssue, KnownIssues, lock_issues
@@ -39,6 +41,9 @@ _ISSUE_FIELDS = (
     "transferred_to",
     "is_indexed",
     "redacted_because",
+    "by_created",
+    "by_updated",
+    "by_closed",
 )
 _SNAPSHOT_FIELDS = ("id", "created_at", "issue", "fetched_at", "run_id", *SNAPSHOT_FIELDS)
 _DOCUMENT_FIELDS = ("created_at", "snapshot", "key", "source", "renderer")
@@ -150,6 +155,9 @@ def _issue_values(pk: int, study: Study, record: IssueRecord, snapshot: int, now
         "",
         False,
         "",
+        record.opened_at or NO_DATE,
+        record.updated_at or NO_DATE,
+        record.closed_at or NO_DATE,
     )
 
 
@@ -184,7 +192,7 @@ def _keep_changes(known: Sequence[_Told], run_id: int | None) -> dict[int, Issue
         changed[each.issue.id] = each.record
         if (snapshot := stored.get((each.issue.id, each.hash))) is not None:
             # It says again what it said before.
-            Issue.objects.filter(pk=each.issue.id).update(latest=snapshot, is_indexed=False)
+            _show({each.issue.id}, snapshot)
         else:
             new[each.issue.id, each.hash] = each
     if new:
@@ -192,11 +200,25 @@ def _keep_changes(known: Sequence[_Told], run_id: int | None) -> dict[int, Issue
         rows = [(pk, issue, each) for pk, ((issue, _), each) in zip(ids, new.items(), strict=True)]
         _create_snapshots(rows, run_id)
         newest = IssueSnapshot.objects.filter(issue=OuterRef("pk")).order_by("-pk").values("pk")[:1]
-        Issue.objects.filter(pk__in={issue for issue, _ in new}).update(
-            latest=Subquery(newest), is_indexed=False
-        )
+        _show({issue for issue, _ in new}, Subquery(newest))
     _take_over(known)
     return changed
+
+
+def _show(issues: Collection[int], latest: int | Subquery) -> None:
+    """Make a snapshot of each issue the newest: the search and lists by date go by it."""
+    rows = Issue.objects.filter(pk__in=issues)
+    rows.update(latest=latest, is_indexed=False)
+    snapshot = IssueSnapshot.objects.filter(pk=OuterRef("latest"))
+    rows.update(
+        by_created=_date(snapshot, "opened_at"),
+        by_updated=_date(snapshot, "updated_at"),
+        by_closed=_date(snapshot, "closed_at"),
+    )
+
+
+def _date(snapshot: "QuerySet[IssueSnapshot]", field: str) -> Coalesce:
+    return Coalesce(Subquery(snapshot.values(field)), NO_DATE)
 
 
 def _without_the_same(differs: Sequence[_Told]) -> list[_Told]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
 from typing import Any
 
 from django import forms, template
@@ -107,14 +108,21 @@ def local_time(value: datetime | date | None, pattern: str = "") -> str:
         return format_html(
             '<time datetime="{}">{}</time>', value.isoformat(), format_date(value, pattern or DAY)
         )
-    utc = value.astimezone(UTC)
+    utc = value.astimezone(UTC).replace(tzinfo=None)
+    local = timezone.localtime(value)
     return format_html(
-        '<time datetime="{}" title="{}" data-local="{}">{}</time>',
-        utc.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        utc.strftime("%Y-%m-%d %H:%M UTC"),
+        '<time datetime="{}Z" title="{} UTC" data-local="{}">{}</time>',
+        utc.isoformat(timespec="seconds"),
+        utc.isoformat(" ", "minutes"),
         "day" if pattern == DAY else "minute",
-        format_date(timezone.localtime(value), pattern or MINUTE),
+        _day(local.date()) if pattern == DAY else format_date(local, pattern or MINUTE),
     )
+
+
+@lru_cache(maxsize=4096)
+def _day(day: date) -> str:
+    """Write a day in words; a list has one in every row, and there are few days."""
+    return format_date(day, DAY)
 
 
 @register.simple_tag

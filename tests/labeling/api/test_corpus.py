@@ -168,11 +168,11 @@ def test_pages_follow_each_other_in_every_order(lead, study, ordering):
 
 def test_the_list_costs_the_same_for_one_issue_and_for_forty(lead, study, django_assert_num_queries):
     make_issue(study)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         lead.get(address("issue-list", study))
     for _ in range(39):
         make_issue(study)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         assert len(ids_of(lead.get(address("issue-list", study)))) == 40
 
 
