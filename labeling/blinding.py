@@ -54,6 +54,10 @@ def readable(member: Membership, assignment: str) -> Q:
     reference = running & Q((f"{assignment}__coder__kind", Membership.Kind.REFERENCE))
     feedback = reference & Q(Exists(submissions_of(member, at)))
     if member.role == Role.LEAD:
+        # Who is named in the round is a coder there, also before it is dealt.
+        named = Round.coders.through._default_manager.filter(
+            membership__in=member.coder_ids, round=OuterRef(f"{at}__round")
+        )
         coding = Assignment.objects.of_member(member).filter(round_unit__round=OuterRef(f"{at}__round"))
-        feedback |= reference & Q(~Exists(coding))
+        feedback |= reference & Q(~Exists(named)) & Q(~Exists(coding))
     return own | feedback | settled(member, at)

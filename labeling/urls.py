@@ -14,6 +14,7 @@ from labeling.views import (
     rounds,
     samples,
     studies,
+    training,
 )
 
 app_name = "labeling"
@@ -25,6 +26,7 @@ urlpatterns = [
     *codebooks.urlpatterns,
     *samples.urlpatterns,
     *rounds.urlpatterns,
+    *training.urlpatterns,
     *coding.urlpatterns,
     *agreement.urlpatterns,
     *reconciliation.urlpatterns,

@@ -173,8 +173,10 @@ def has_a_place(persona: str, mark: Mark) -> bool:
         return persona == "lead" or (
             persona == "observer" and mark == Mark("mask", "k1", "github", "repository")
         )
-    if mark.by in ("reference", "adjudicator"):
+    if mark.by == "adjudicator":
         return False
+    if mark.by == "reference":
+        return True
     if mark.kind == "text":
         return reads_files
     return mark.kind != "exclusion"

@@ -174,8 +174,8 @@ def may_read(persona: str, mark: Mark, address: str = "") -> bool:
     if mark.where in CLOSED:
         return _is_settled(persona, mark)
     if mark.by == "reference":
-        # After one's own submission; at once for a lead who is dealt nothing in the round.
-        return persona == "lead" or mark.unit in HANDED_IN.get(persona, ()) or mark.where == "planned"
+        # After one's own submission; at once for a lead who does not code in the round.
+        return persona == "lead" or mark.unit in HANDED_IN.get(persona, ())
     return mark.by == persona
 
 

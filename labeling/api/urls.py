@@ -16,6 +16,7 @@ from labeling.api.views import (
     rounds,
     samples,
     studies,
+    training,
 )
 
 app_name = "api"
@@ -31,6 +32,7 @@ urlpatterns = [
     *corpus.urlpatterns,
     *samples.urlpatterns,
     *rounds.urlpatterns,
+    *training.urlpatterns,
     *coding.urlpatterns,
     *agreement.urlpatterns,
     *reconciliation.urlpatterns,

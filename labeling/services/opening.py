@@ -35,7 +35,9 @@ def refuse_unready(coding_round: Round) -> None:
 
 
 def _refuse_without_reference(coding_round: Round) -> None:
-    reference = Assignment.objects.filter(round_unit=OuterRef("pk"), coder__kind=Membership.Kind.REFERENCE)
+    reference = Assignment.objects.active().filter(
+        round_unit=OuterRef("pk"), coder__kind=Membership.Kind.REFERENCE
+    )
     unknown = coding_round.round_units.filter(~Exists(reference), left_out=False).count()
     if unknown:
         raise RoundStateError(
@@ -77,7 +79,7 @@ def codebook_of(coding_round: Round, by: Membership, *, freeze: bool, version: i
     if coding_round.codebook is not None and coding_round.codebook != named:
         raise RoundStateError(
             f"The known answers were given under codebook version {coding_round.codebook.version}. "
-            f"Give them anew under version {named.version}, or open with the earlier one."
+            f"Take them back and give them anew under version {named.version}, or open with the earlier one."
         )
     return named
 

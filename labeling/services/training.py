@@ -8,36 +8,24 @@ from django.db.models import Max
 
 from labeling.drafts import Draft, flat_changes
 from labeling.errors import InvalidInputError, RoundStateError
-from labeling.models import Assignment, Membership, Round, RoundUnit, Study
+from labeling.models import Assignment, Codebook, Membership, Round, RoundUnit, Study
 from labeling.selectors.questions import Questions, last_stage, questions
 from labeling.services import codebooks
-from labeling.services.events import record
+from labeling.services.round_lock import lock_round, record_round
 from labeling.services.submissions import payload_of, read_changes, refuse_incomplete, write_submission
 
+Body = Mapping[str, Any]
 
-def set_reference(*, coding_round: Round, answers: Mapping[str, Mapping[str, Any]], by: Membership) -> Round:
+
+def set_reference(*, coding_round: Round, answers: Mapping[str, Body], by: Membership) -> Round:
     """Give the known answers by ``Unit.ref``: annotations as in a draft, or ``exclude`` with its reason.
 
     They are given under the newest frozen codebook version, which the round then keeps. Given again, the last
-    ones count.
+    ones count. ``memo`` says why an answer is the known one.
     """
     with transaction.atomic():
-        locked = (
-            Round.objects.select_for_update(of=("self",))
-            .select_related("study", "codebook")
-            .get(pk=coding_round.pk)
-        )
-        _refuse_wrong_round(locked)
-        if locked.codebook is None:
-            locked.codebook = codebooks.current(locked.study)
-            if locked.codebook is None:
-                raise RoundStateError("Freeze the codebook first: known answers need its categories.")
-            locked.save(update_fields=["codebook"])
-        reference = _reference(locked.study)
-        asked = questions(locked, reference)
-        units = {
-            each.unit.ref: each for each in locked.round_units.select_related("unit__issue", "unit__snapshot")
-        }
+        locked, reference, asked = _begin(coding_round)
+        units = {each.unit.ref: each for each in _units(locked)}
         errors: dict[str, list[str]] = {}
         for ref, body in answers.items():
             if ref not in units:
@@ -49,22 +37,60 @@ def set_reference(*, coding_round: Round, answers: Mapping[str, Mapping[str, Any
                 errors[ref] = [text for texts in error.errors.values() for text in texts]
         if errors:
             raise InvalidInputError(errors)
-        record(
-            study=locked.study,
-            round=locked,
-            by=by,
-            verb="round.reference_given",
-            object=f"round:{locked.number}",
-            units=len(answers),
-        )
+        record_round(locked, "round.reference_given", by, units=len(answers))
     return locked
 
 
-def _refuse_wrong_round(coding_round: Round) -> None:
-    if coding_round.kind != Round.Kind.TRAINING:
+def set_known_answer(*, round_unit: RoundUnit, body: Body, by: Membership) -> Round:
+    """Give the known answer of one unit; what is wrong with it is said at its fields."""
+    with transaction.atomic():
+        locked, reference, asked = _begin(round_unit.round)
+        _write(locked, _units(locked).get(pk=round_unit.pk), reference, body, asked)
+        record_round(locked, "round.reference_given", by, units=1)
+    return locked
+
+
+def take_back_reference(*, coding_round: Round, by: Membership) -> Round:
+    """Let no known answer count any more, so that they are given anew under the newest codebook version."""
+    with transaction.atomic():
+        locked = _locked(coding_round)
+        taken = Assignment.objects.active().filter(
+            round_unit__round=locked, coder__kind=Membership.Kind.REFERENCE
+        )
+        count = taken.update(status=Assignment.Status.WITHDRAWN)
+        locked.codebook = None
+        locked.save(update_fields=["codebook"])
+        record_round(locked, "round.reference_taken_back", by, units=count)
+    return locked
+
+
+def reference_codebook(coding_round: Round) -> Codebook | None:
+    """The version under which known answers of the round are given, None while nothing is frozen."""
+    return coding_round.codebook or codebooks.current(coding_round.study)
+
+
+def _begin(coding_round: Round) -> tuple[Round, Membership, Questions]:
+    locked = _locked(coding_round)
+    if locked.codebook is None:
+        locked.codebook = codebooks.current(locked.study)
+        if locked.codebook is None:
+            raise RoundStateError("Freeze the codebook first: known answers need its categories.")
+        locked.save(update_fields=["codebook"])
+    reference = _reference(locked.study)
+    return locked, reference, questions(locked, reference)
+
+
+def _locked(coding_round: Round) -> Round:
+    locked = lock_round(coding_round)
+    if locked.kind != Round.Kind.TRAINING:
         raise RoundStateError("Only a training round has known answers.")
-    if coding_round.state != Round.State.DRAFT or coding_round.discarded_at is not None:
+    if locked.state != Round.State.DRAFT or locked.discarded_at is not None:
         raise RoundStateError("Known answers are given before the training opens.")
+    return locked
+
+
+def _units(coding_round: Round) -> Any:
+    return coding_round.round_units.select_related("unit__issue", "unit__snapshot")
 
 
 def _reference(study: Study) -> Membership:
@@ -72,7 +98,6 @@ def _reference(study: Study) -> Membership:
     found = study.memberships.filter(kind=Membership.Kind.REFERENCE).first()
     if found is not None:
         return found
-    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     number = (study.memberships.aggregate(last=Max("number"))["last"] or 0) + 1
     return Membership.objects.create(
         study=study,
@@ -84,16 +109,13 @@ def _reference(study: Study) -> Membership:
 
 
 def _write(
-    coding_round: Round,
-    round_unit: RoundUnit,
-    reference: Membership,
-    body: Mapping[str, Any],
-    asked: Questions,
+    coding_round: Round, round_unit: RoundUnit, reference: Membership, body: Body, asked: Questions
 ) -> None:
-    assignment, _ = Assignment.objects.get_or_create(
+    assignment, _ = Assignment.objects.update_or_create(
         round_unit=round_unit,
         coder=reference,
-        defaults={"position": 1, "status": Assignment.Status.SUBMITTED},
+        defaults={"status": Assignment.Status.SUBMITTED},
+        create_defaults={"position": 1, "status": Assignment.Status.SUBMITTED},
     )
     assignment.round_unit.round = coding_round
     is_plain = not {"annotations", "exclude", "memo"} & set(body)

@@ -65,6 +65,16 @@ def _queue_url(coding_round: Round, narrowed: Mapping[str, str]) -> str:
     return f"{address}?{urlencode(narrowed)}" if narrowed else address
 
 
+def _is_trained(assignment: Assignment) -> bool:
+    return assignment.round_unit.round.kind == Round.Kind.TRAINING
+
+
+def _feedback_url(assignment: Assignment) -> str:
+    """Address of the known answer of a unit; until the unit is handed in it leads to the next one."""
+    unit = assignment.round_unit
+    return reverse("labeling:feedback-detail", args=[unit.round.study.slug, unit.round.number, unit.unit_id])
+
+
 def coding_detail(request: CoderRequest, slug: str, number: int, unit_id: int) -> HttpResponse:
     assignment, member = get_unit_assignment_or_404(request.user, slug, number, unit_id)
     if request.method == "POST":
@@ -72,6 +82,8 @@ def coding_detail(request: CoderRequest, slug: str, number: int, unit_id: int) -
     if not assignment.takes_answers:
         messages.info(request, f"Round {number} is closed: answers cannot change any more.")
         return redirect("labeling:round-detail", slug, number)
+    if _is_trained(assignment) and assignment.status == Assignment.Status.SUBMITTED:
+        return redirect(_feedback_url(assignment))
     coding.open_assignment(assignment=assignment)
     if "ahead" in request.GET:
         return _show_ahead(request, assignment, member)
@@ -80,7 +92,10 @@ def coding_detail(request: CoderRequest, slug: str, number: int, unit_id: int) -
 
 def _show_ahead(request: CoderRequest, assignment: Assignment, member: Membership) -> HttpResponse:
     """Give what comes after this unit, without opening it, for the page to have it at hand."""
-    following = _following(assignment, member, narrowing(request.GET))
+    # After a unit of a training comes its known answer, not the next unit.
+    following = None
+    if not _is_trained(assignment):
+        following = _following(assignment, member, narrowing(request.GET))
     if following is None:
         return HttpResponse(status=HTTPStatus.NO_CONTENT)
     return _show(request, following, member, coding.state_of(following))
@@ -117,6 +132,8 @@ def _next_url(assignment: Assignment, member: Membership, narrowed: Mapping[str,
     if stay or fresh.status == Assignment.Status.DRAFT:
         # In a round with stages, the first hand-in reveals the next stage of the same unit.
         return unit_url(assignment, narrowed)
+    if _is_trained(assignment):
+        return _feedback_url(assignment)
     following = _following(assignment, member, narrowed)
     if following is not None:
         return unit_url(following, narrowed)
@@ -191,7 +208,9 @@ def _show(
         "save_url": reverse("api:assignment-detail", args=[assignment.pk]),
         "progress": own_progress(member, coding_round) | {"position": assignment.position},
         "unit_url": unit_url(assignment, narrowed),
-        "queue_url": _queue_url(coding_round, narrowed),
+        "last_url": _feedback_url(assignment)
+        if _is_trained(assignment)
+        else _queue_url(coding_round, narrowed),
         "previous_url": unit_url(before, narrowed) if before else None,
         "next_url": unit_url(after, narrowed) if after else None,
     }

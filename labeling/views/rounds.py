@@ -37,6 +37,7 @@ from labeling.models import (
 )
 from labeling.selectors.coding import own_assignments
 from labeling.selectors.dashboard import round_rows
+from labeling.selectors.known_answers import given_count
 from labeling.selectors.planning import preview_units
 from labeling.selectors.progress import round_progress
 from labeling.selectors.proposals import readable_proposals
@@ -161,11 +162,9 @@ def _round_page(
 def _of_state(coding_round: Round, member: Membership) -> dict[str, Any]:
     """What the page shows of a round in this state, and to a lead the forms that lead out of it."""
     if coding_round.state == Round.State.DRAFT:
-        newest = codebooks.draft_or_current(coding_round.study)
-        draft = newest if newest is not None and newest.frozen_at is None else None
         return {
             "workload": rounds.workload(coding_round),
-            "open_form": OpenForm(draft=draft, frozen=codebooks.current(coding_round.study)),
+            "open_form": _open_form(coding_round),
             "known_answers": _known_answers(coding_round),
         }
     if coding_round.state == Round.State.OPEN:
@@ -181,11 +180,20 @@ def _of_state(coding_round: Round, member: Membership) -> dict[str, Any]:
     }
 
 
+def _open_form(coding_round: Round, data: Any = None) -> OpenForm:
+    """Offer the draft and the newest frozen version; known answers have tied the round to theirs."""
+    if coding_round.codebook is not None:
+        return OpenForm(data, draft=None, frozen=coding_round.codebook)
+    newest = codebooks.draft_or_current(coding_round.study)
+    draft = newest if newest is not None and newest.frozen_at is None else None
+    return OpenForm(data, draft=draft, frozen=codebooks.current(coding_round.study))
+
+
 def _known_answers(coding_round: Round) -> int | None:
     """Of a training round: how many of its units have a known answer."""
     if coding_round.kind != Round.Kind.TRAINING:
         return None
-    return coding_round.round_units.filter(assignments__coder__kind=Membership.Kind.REFERENCE).count()
+    return given_count(coding_round)
 
 
 def _undecided_proposals(coding_round: Round, member: Membership) -> int:
@@ -299,9 +307,7 @@ def _step(request: CoderRequest, slug: str, number: int, step: Step) -> HttpResp
 @require_POST
 def round_open(request: CoderRequest, slug: str, number: int) -> HttpResponse:
     def step(coding_round: Round, lead: Membership) -> HttpResponse:
-        newest = codebooks.draft_or_current(coding_round.study)
-        draft = newest if newest is not None and newest.frozen_at is None else None
-        form = OpenForm(request.POST, draft=draft, frozen=codebooks.current(coding_round.study))
+        form = _open_form(coding_round, request.POST)
         opened = rounds.open_round(
             coding_round=coding_round, by=lead, **(form.options() if form.is_valid() else {})
         )

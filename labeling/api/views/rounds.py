@@ -36,7 +36,7 @@ from labeling.selectors.planning import preview_units
 from labeling.selectors.progress import round_progress
 from labeling.selectors.proposals import readable_proposals
 from labeling.selectors.round_units import known_units, listed_round_units
-from labeling.services import dealing, proposals, rounds, training
+from labeling.services import dealing, proposals, rounds
 from labeling.services.agreement import mark_read
 
 
@@ -131,20 +131,6 @@ class RoundDetail(ApiView):
             body["coders"] = _coders(coding_round.study, body["coders"])
         changed = rounds.update_round(coding_round=coding_round, by=lead, **body)
         return Response(round_data(changed, lead))
-
-
-class RoundReference(ApiView):
-    @extend_schema(request=OpenApiTypes.OBJECT, responses=RoundOutput)
-    def put(self, request: Request, round_id: int) -> Response:
-        """The known answers of a training round: by unit (id or ref), its annotations by dimension."""
-        coding_round, lead = get_round_by_id_or_404(self.user, round_id, role=Role.LEAD)
-        body = request.data
-        if not isinstance(body, dict) or not all(isinstance(said, dict) for said in body.values()):
-            raise InvalidInputError({"": ["Give an object: by unit, its annotations by dimension."]})
-        refs = {str(pk): ref for pk, ref in coding_round.round_units.values_list("unit__pk", "unit__ref")}
-        answers = {refs.get(unit, unit): said for unit, said in body.items()}
-        given = training.set_reference(coding_round=coding_round, answers=answers, by=lead)
-        return Response(round_data(given, lead))
 
 
 class RoundPreview(ApiView):
@@ -326,7 +312,6 @@ def _resolution(body: dict[str, Any]) -> dict[str, Any]:
 urlpatterns: list[URLPattern] = [
     path("studies/<slug:slug>/rounds/", RoundList.as_view(), name="round-list"),
     path("rounds/<int:round_id>/", RoundDetail.as_view(), name="round-detail"),
-    path("rounds/<int:round_id>/reference/", RoundReference.as_view(), name="round-reference"),
     path("rounds/<int:round_id>/preview/", RoundPreview.as_view(), name="round-preview"),
     path("rounds/<int:round_id>/open/", RoundOpen.as_view(), name="round-open"),
     path("rounds/<int:round_id>/close/", RoundClose.as_view(), name="round-close"),
