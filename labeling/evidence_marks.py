@@ -6,6 +6,7 @@ Colour says the dimension, the look of the line says the coder: neither wins by 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from django.utils.safestring import SafeString, mark_safe
@@ -91,7 +92,7 @@ def mark_issue(issue: Mapping[str, Any], quotes: Sequence[NamedQuote]) -> dict[s
     body = issue["body"]
     return {
         **issue,
-        "title": _marked_lines([issue["title"]], of_document.get("title", ()))[0],
+        "title": html(escape(issue["title"], quote=False), "title"),
         "body": {**body, "html": html(body["html"], body["key"])},
         "comments": [{**each, "html": html(each["html"], each["document"])} for each in issue["comments"]],
         "fixes": [fix_view(each) for each in issue["fixes"]],
@@ -101,10 +102,6 @@ def mark_issue(issue: Mapping[str, Any], quotes: Sequence[NamedQuote]) -> dict[s
 def _marked_file(file: Mapping[str, Any], quotes: Sequence[Quote]) -> dict[str, Any]:
     if not quotes or not file["lines"]:
         return dict(file)
-    texts = _marked_lines([line["text"] for line in file["lines"]], quotes)
-    lines = [{**line, "text": text} for line, text in zip(file["lines"], texts, strict=True)]
+    texts = mark_lines([line["html"] for line in file["lines"]], quotes)
+    lines = [{**line, "html": text} for line, text in zip(file["lines"], texts, strict=True)]
     return {**file, "lines": lines}
-
-
-def _marked_lines(lines: Sequence[str], quotes: Sequence[Quote]) -> list[SafeString]:
-    return [mark_safe(line) for line in mark_lines(lines, quotes)]  # noqa: S308 - every line was escaped

@@ -13,6 +13,7 @@ from itertools import accumulate, pairwise
 # Stored HTML was written by the sanitiser: attributes are quoted, so the pattern finds every tag whole.
 _TAG = re.compile(r'<(/?+)([a-z0-9]++)(?: [a-z-]++(?:="[^"]*+")?+)*+>')
 # What takes a click itself may hold no link.
+_BREAK = "<newline>\n</newline>"
 _TAKES_CLICKS = frozenset({"a", "summary"})
 
 
@@ -60,10 +61,9 @@ def mark_html(html: str, quotes: Sequence[Quote]) -> str:
 
 
 def mark_lines(lines: Sequence[str], quotes: Sequence[Quote]) -> list[str]:
-    """Mark the quotes in plain lines that line breaks join; each line is given back as HTML."""
-    # A break belongs to no line: it is a piece of its own, so that positions stay right.
-    marks = _Marks([piece for line in lines for piece in (line, "\n")], quotes)
-    return ["".join(marks.piece(2 * place)) for place in range(len(lines))]
+    """Mark the quotes in lines of sanitised HTML that line breaks join."""
+    # In an element of its own a break is a piece of its own, which takes no mark: none runs over two lines.
+    return mark_html(_BREAK.join(lines), quotes).split(_BREAK)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Markdown of issues as safe HTML, and the text that quotes are anchored in: strings in, strings out."""
 
+from .highlight import highlight_patch
 from .render import (
     RENDERER,
     Rendered,
@@ -13,6 +14,7 @@ from .render import (
 __all__ = [
     "RENDERER",
     "Rendered",
+    "highlight_patch",
     "render_markdown",
     "render_plain",
     "text_content",

@@ -9,10 +9,11 @@ import emoji
 from cmarkgfm import markdown_to_html_with_extensions
 from cmarkgfm.cmark import Options
 
+from .highlight import Highlighter
 from .nesting import cap_quotes, cap_tags
 from .sanitise import sanitise
 
-RENDERER = "2"
+RENDERER = "3"
 """Noted beside every rendered text; counted up when the rules below change what comes out."""
 
 # GitHub takes 65,536 characters. What is much longer, or becomes so, is a log: it is shown as it is.
@@ -76,7 +77,7 @@ def without_references(html: str) -> str:
 
 
 class _Finish:
-    """One walk over sanitised HTML: emoji, references, places of images, check boxes, folded code."""
+    """One walk over sanitised HTML: emoji, references, images, check boxes, code in colours and folded."""
 
     def __init__(self, repository: str, host: str) -> None:
         self.repository = repository
@@ -84,6 +85,8 @@ class _Finish:
         self.verbatim = 0
         self.links = 0
         self.folds: list[bool] = []
+        self.language = ""
+        self.highlighter = Highlighter()
 
     def pieces(self, html: str) -> Iterator[str]:
         end, begins_pre = 0, False
@@ -103,6 +106,8 @@ class _Finish:
             return _check_box(token[3])
         if name in ("code", "pre", "kbd", "samp", "tt"):
             self.verbatim += -1 if closing else 1
+            # The sanitiser leaves no class but the language of fenced code.
+            self.language = _attributes(token[3]).get("class", "").removeprefix("language-")
         elif name == "a":
             self.links += -1 if closing else 1
         if name == "pre":
@@ -122,6 +127,8 @@ class _Finish:
 
     def _text(self, escaped: str) -> str:
         text = escaped.replace("\r", "\n")
+        if self.language:
+            return self.highlighter.code(unescape(text), self.language)
         if self.verbatim or not (":" in text or "#" in text):
             return text
         # The number of a character reference is not that of an issue: mark the text, not its escaped form.

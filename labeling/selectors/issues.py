@@ -251,14 +251,14 @@ class _Shown:
 
     def _file(self, fix: str, file: Mapping[str, Any]) -> dict[str, Any]:
         key = f"fix:{fix}:file:{file['path']}"
-        patch = (self.documents.get(key) or {}).get("text")
+        document = self.documents.get(key) or {}
         return {
             "document": self.names.shown(key),
             "path": file["path"],
             "status": file.get("status", ""),
             "additions": file.get("additions"),
             "deletions": file.get("deletions"),
-            "lines": [asdict(line) for line in patch_lines(patch)] if patch is not None else None,
+            "lines": _lines(document.get("text"), document.get("html")),
             "note": file.get("note", ""),
         }
 
@@ -267,6 +267,13 @@ def _comments_shown(snapshot: IssueSnapshot, hidden: frozenset[str]) -> list[Map
     if "maintainer_comments" not in hidden:
         return list(snapshot.comments)
     return [each for each in snapshot.comments if (each.get("association") or "") not in MAINTAINERS]
+
+
+def _lines(patch: str | None, html: str | None) -> list[dict[str, Any]] | None:
+    if patch is None or html is None:
+        return None
+    shown = zip(patch_lines(patch), html.split("\n"), strict=True)
+    return [asdict(line) | {"html": coloured} for line, coloured in shown]
 
 
 def _time(told: str | datetime | None) -> datetime | None:

@@ -5,7 +5,7 @@ from html import escape
 
 from django.db import transaction
 
-from labeling.markdown import RENDERER, Rendered, render_markdown, render_plain
+from labeling.markdown import RENDERER, Rendered, highlight_patch, render_markdown, render_plain
 from labeling.models import IssueSnapshot, SnapshotDocument
 
 
@@ -39,8 +39,10 @@ def _renderer_for(snapshot: IssueSnapshot) -> Callable[[SnapshotDocument], Rende
 
     def render(document: SnapshotDocument) -> Rendered:
         key, source = document.key, document.source
-        if key == "title" or (key.startswith("fix:") and ":file:" in key):
+        if key == "title":
             return Rendered(escape(source, quote=False), source)
+        if key.startswith("fix:") and ":file:" in key:
+            return Rendered(highlight_patch(source, key.partition(":file:")[2]), source)
         if key in commits:
             return render_plain(source)
         return render_markdown(source, repository=issue.repository, host=issue.host or "github.com")

@@ -67,8 +67,8 @@ def dimensions() -> list[dict[str, Any]]:
 
 
 def issue(**said: Any) -> dict[str, Any]:
-    lines: list[dict[str, Any]] = [{"kind": "hunk", "old": None, "new": None, "text": "@@ -1 +1 @@"}]
-    lines += [{"kind": "add", "old": None, "new": 1, "text": "+free(buffer)"}]
+    lines: list[dict[str, Any]] = [{"kind": "hunk", "old": None, "new": None, "html": "@@ -1 +1 @@"}]
+    lines += [{"kind": "add", "old": None, "new": 1, "html": "+free(buffer)"}]
     file: dict[str, Any] = {
         "document": "fix:1:file:a.c",
         "path": "a.c",

@@ -1,7 +1,7 @@
 """Quotes marked in HTML: the text stays what it was, whatever the marks run over."""
 
 import re
-from html import unescape
+from html import escape, unescape
 
 import pytest
 
@@ -98,7 +98,8 @@ def test_what_lies_outside_the_text_is_not_marked(place):
 
 def test_lines_of_a_patch_are_marked_one_by_one():
     patch = ["@@ -1 +1 @@", "-  if x < 1:", "+  if x < 2:"]
-    lines = mark_lines(patch, [quote("\n".join(patch), "x < 1:\n+  if")])
+    over_two = quote("\n".join(patch), "x < 1:\n+  if")
+    lines = mark_lines([escape(line, quote=False) for line in patch], [over_two])
     assert [text_of(line) for line in lines] == patch
     assert [marked(line) for line in lines] == ["", "x < 1:", "+  if"]
     assert ["SA1" in line for line in lines] == [False, False, True]
