@@ -352,6 +352,9 @@ RECONCILIATION = {
     # A package nobody has made yet; who did not ask for it learns of nothing.
     "labeling:export-job": Row(everybody(404)),
     "labeling:export-file": Row(members(200, 403, 403, 200)),
+    "labeling:agreement-units": Row(
+        all_members(200, **APART_KNOWN), query="?dimension=symptom&first=crash&second=crash"
+    ),
     "api:agreement": Row(all_members(200, **APART_KNOWN)),
     "api:study-agreement": Row(all_members(200, **APART_KNOWN)),
     "api:disagreement-list": Row(all_members()),

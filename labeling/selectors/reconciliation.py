@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.crypto import salted_hmac
 
 from labeling.models import (
@@ -25,6 +25,7 @@ from labeling.models.decision import DecisionQuerySet
 
 Type = Decision.Type
 QUEUED = (Type.DISAGREED, Type.ONE_SIDED, Type.EXCLUDED, Type.WAITING)
+BY_PEOPLE = (Decision.How.DISCUSSED, Decision.How.ADJUDICATED)
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -134,6 +135,14 @@ def latest_proposals(decision: Decision, coders: Iterable[Membership]) -> dict[i
     }
 
 
+def is_queued(at: str = "") -> Q:
+    """Decisions that stand in the queue: what the answers left open, and what people decided or opened again.
+
+    ``at`` is the path to the decision.
+    """
+    return Q((f"{at}type__in", QUEUED)) | Q((f"{at}how__in", ("", *BY_PEOPLE)))
+
+
 def queued_decisions(
     coding_round: Round,
     member: Membership,
@@ -146,7 +155,7 @@ def queued_decisions(
     decided: bool | None = None,
 ) -> "DecisionQuerySet":
     """What was or is in the queue of a closed round, as far as the member may see it, by unit."""
-    rows = Decision.objects.filter(round_unit__round=coding_round, type__in=QUEUED).visible_to(member)
+    rows = Decision.objects.filter(is_queued(), round_unit__round=coding_round).visible_to(member)
     if type is not None:
         rows = rows.filter(type=type)
     if dimension is not None:

@@ -17,12 +17,12 @@ from labeling.models import (
     RoundUnit,
 )
 from labeling.selectors.frozen import FrozenRound, FrozenUnit, Said, frozen_round
+from labeling.selectors.reconciliation import BY_PEOPLE
 from labeling.selectors.standing import Standing, dimension_standing, unit_standing
 from labeling.services.answers import Choices, Content
 
 BATCH = 2_000
 How, Type = Decision.How, Decision.Type
-BY_PEOPLE = (How.DISCUSSED, How.ADJUDICATED)
 FOLLOWS_ANOTHER = (How.EXCLUDED, How.DERIVED)
 
 

@@ -19,7 +19,7 @@ from labeling.forms.reconciliation import read_answer, typed
 from labeling.models import UNIT, Decision, Dimension, Membership, Round, RoundUnit
 from labeling.selectors.frozen import round_dimensions
 from labeling.selectors.queue import Filters, Queue, reconciliation_queue
-from labeling.selectors.reconciliation import QUEUED, Disagreement, queued_decisions, with_answers
+from labeling.selectors.reconciliation import Disagreement, is_queued, with_answers
 from labeling.selectors.rounds import reachable_rounds
 from labeling.services.answers import Answer
 from labeling.services.discussion import add_comment
@@ -43,11 +43,8 @@ def reconciliation_home(request: CoderRequest, slug: str) -> HttpResponse:
         reachable_rounds(member)
         .filter(state__in=Round.UNBLINDED)
         .annotate(
-            queued=Count("round_units__decisions", filter=Q(round_units__decisions__type__in=QUEUED)),
-            left=Count(
-                "round_units__decisions",
-                filter=Q(round_units__decisions__type__in=QUEUED, round_units__decisions__how=""),
-            ),
+            queued=Count("round_units__decisions", filter=is_queued("round_units__decisions__")),
+            left=Count("round_units__decisions", filter=Q(round_units__decisions__how="")),
         )
         .order_by("-number")
     )
@@ -84,10 +81,10 @@ def _panel(request: CoderRequest, round_unit: RoundUnit, dimension: str, member:
 
 def _find(round_unit: RoundUnit, dimension: str, member: Membership) -> Decision:
     decision = (
-        queued_decisions(round_unit.round, member)
+        Decision.objects.visible_to(member)
         .filter(round_unit=round_unit, dimension=dimension)
-        .select_related(None)
         .select_related("decided_by__user", "recorded_by__user")
+        .prefetch_related("categories", "category_proposals")
         .first()
     )
     if decision is None:

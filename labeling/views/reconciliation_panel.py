@@ -194,8 +194,7 @@ class Panel:
         url = decision_url(self.coding_round, self._unit, key)
         if decision is None:
             return Other(mark, "no final text", url, is_open=False)
-        is_queued = decision.type in QUEUED
-        return Other(mark, names.decision(decision), url if is_queued else "", decision.is_open)
+        return Other(mark, names.decision(decision), url, decision.is_open)
 
     @property
     def _unit(self) -> int:

@@ -1,5 +1,6 @@
 """The page of a round's agreement: who sees it when, and that it shows the stored numbers."""
 
+import html
 import re
 from datetime import timedelta
 from urllib.parse import quote
@@ -144,7 +145,7 @@ def test_the_table_of_two_coders_links_its_cells_to_their_disagreements(client):
     coding_round = read_round()
     page = page_of(client, coding_round)
     listing = reverse("labeling:disagreement-list", args=[coding_round.study.slug, coding_round.number])
-    cell = f"{listing}?dimension=symptom&amp;cell={quote('crash|hang', safe='')}"
+    cell = f"{listing}?dimension=symptom&amp;decided=all&amp;cell={quote('crash|hang', safe='')}"
     assert page.count(f'href="{cell}"') == 2  # the cell, and the pair
     assert 'aria-label="ada Hang, ben Crash: 1 unit"' in page
     diagonal = re.findall(r'<span class="confusion__cell heat-\d is-diagonal">(\d+)</span>', page)
@@ -155,7 +156,7 @@ def test_the_table_of_two_coders_links_its_cells_to_their_disagreements(client):
 def test_the_cells_of_eligibility_lead_to_the_units_excluded_by_one(client):
     answers = {"ada": ["crash", "-duplicate"], "ben": ["crash", "hang"]}
     page = page_of(client, read_round(answers), query="?dimension=eligibility")
-    assert "dimension=_unit&amp;cell=excluded%7Ckept" in page
+    assert "dimension=_unit&amp;decided=all&amp;cell=excluded%7Ckept" in page
 
 
 def test_categories_are_known_by_their_key_and_stand_in_groups(client):
@@ -195,6 +196,40 @@ def test_three_coders_see_their_pairs_and_choose_one(client):
     assert "Rows: ben (A). Columns: cleo (B)" in page
     assert "Light&#x27;s κ" in page
     assert "cell=" not in page  # disagreements of three coders hold three answers
+    assert "agreement/units/?dimension=symptom&amp;pair=2&amp;first=" in page
+
+
+def test_every_cell_opens_its_units(client):
+    coding_round = read_round({"ada": ["crash", "crash", "hang"], "ben": ["crash", "hang", "hang"]})
+    lead, ada = lead_of(coding_round.study).user, coder_called(coding_round.study, "ada")
+    first, second, _ = (each.unit for each in coding_round.round_units.order_by("pk"))
+    units = re.search(
+        r'href="([^"]*agreement/units/[^"]*first=crash&amp;second=crash)"', page_of(client, coding_round)
+    )
+    diagonal = html.unescape(units[1])
+    client.force_login(lead)
+    page = client.get(diagonal).text
+    assert "1 unit on which ada and ben gave this answer" in page
+    assert (first.ref in page, second.ref in page) == (True, False)
+    opened = re.search(r'class="disagreement" href="([^"]*)"', page)[1]
+    assert "Reopen this decision" in client.get(opened).text
+    client.post(opened, {"action": "reopen", "reason": "Both of us misread it."})
+    queue = client.get(
+        reverse("labeling:disagreement-list", args=[coding_round.study.slug, coding_round.number])
+    )
+    assert queue.status_code == 302
+    other = client.get(diagonal.replace("second=crash", "second=hang")).text
+    assert "ada gave the first and ben the second answer" in other
+    assert second.ref in other
+    make_round(coding_round.study, coders=[ada], units=[first])
+    client.force_login(ada.user)
+    page = client.get(diagonal).text
+    assert first.ref not in page
+    assert "1 unit is hidden from you" in page
+    for odd in ("pair=7", "pair=x", "dimension=nothing"):
+        assert client.get(f"{diagonal}&{odd}").status_code == 404
+    Round.objects.update(anonymous=True)
+    assert client.get(diagonal.replace("second=crash", "second=hang")).status_code == 404
 
 
 def test_multiple_choice_has_categories_and_no_table_of_answers(client):
