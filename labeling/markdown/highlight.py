@@ -12,9 +12,9 @@ from pathlib import PurePosixPath
 from time import thread_time
 from typing import Any
 
-LONGEST_CODE = 150_000
+LONGEST_CODE = 250_000
 LONGEST_LINE = 1_000
-SECONDS = 0.4
+SECONDS = 0.6
 """So much of the processor one text gets; what is not finished by then stays plain."""
 
 # The languages we trust a lexer of, by the names that fences and files give them.
@@ -65,6 +65,8 @@ class Highlighter:
 
     def __init__(self) -> None:
         self.until = thread_time() + SECONDS
+        # A lexer may keep notes while it reads: each text has its own.
+        self.lexer = cache(_lexer)
 
     def code(self, code: str, language: str) -> str:
         """Give a block of code as HTML."""
@@ -96,7 +98,9 @@ class Highlighter:
         return self._lines("\n".join(line[1:] for line in lines if line[:1] != other), language)
 
     def _lines(self, code: str, language: str) -> list[str]:
-        return _coloured(code, language, self.until) or _plain(code).split("\n")
+        if thread_time() > self.until:
+            return _plain(code).split("\n")
+        return _coloured(code, self.lexer(language), self.until) or _plain(code).split("\n")
 
 
 def language_of(path: str) -> str:
@@ -114,11 +118,11 @@ def _plain(text: str) -> str:
     return escape(text, quote=False).replace("\r", "&#13;")
 
 
-def _coloured(code: str, language: str, until: float) -> list[str] | None:
+def _coloured(code: str, lexer: Any, until: float) -> list[str] | None:
     """Give the lines with their classes; None if it takes too long or the lexer changes the text."""
     toned: list[tuple[str, str]] = []
     place = 0
-    for start, kind, text in _lexer(language).get_tokens_unprocessed(code):
+    for start, kind, text in lexer.get_tokens_unprocessed(code):
         if start != place or thread_time() > until:
             return None
         place += len(text)
