@@ -325,6 +325,7 @@ CODING = {
     "labeling:coding-detail": Row(
         nobody(ada=200, ben=200, coding_lead=200), nobody(ada=IN, ben=IN, coding_lead=IN), at=unit_page
     ),
+    "labeling:coding-sections": Row(nobody(ada=200, ben=200, coding_lead=200), at=unit_page),
     "api:queue": Row(all_members()),
     # An adjudicator who answers first has units of a closed round to answer.
     "api:queue-next": Row(members(204, 204, 200, 204)),

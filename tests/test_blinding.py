@@ -72,7 +72,8 @@ QUERIES: dict[str, tuple[str, ...]] = {
     "api:codebook-detail": ("version=1", "version=2"),
     "labeling:codebook-detail": ("version=2",),
     "labeling:coding-queue": ("status=submitted", "category=symptom:crash"),
-    "labeling:coding-detail": ("ahead", "category=symptom:crash"),
+    "labeling:coding-detail": ("ahead", "whole", "category=symptom:crash"),
+    "labeling:coding-sections": ("comments=0",),
     "labeling:own-units": ("category=symptom:crash", "category=symptom:hang", "words=zq"),
     "labeling:round-preview": ("unit=2",),
 }
