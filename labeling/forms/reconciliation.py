@@ -10,9 +10,9 @@ from labeling.evidence_marks import NamedQuote
 from labeling.models import UNIT, Annotation, Category, DisagreementReason, Round
 from labeling.selectors.answer_names import AnswerNames
 from labeling.selectors.reconciliation import CoderAnswer, Disagreement
-from labeling.services.answers import Answer
+from labeling.services.answers import Answer, choose_each
 
-STATE = "state:"
+STATE, CHOOSE = "state:", "choose:"
 CODED = Annotation.State.CODED.value
 
 
@@ -49,6 +49,15 @@ class Side:
 class Option:
     value: str
     label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """A category that only some coders chose, to be decided by itself."""
+
+    name: str
+    label: str
+    letters: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +145,16 @@ def other_options(names: AnswerNames, coding_round: Round) -> list[Option]:
     return options + [Option(STATE + each, names.words[each]) for each in names.dimension.states]
 
 
+def contests(item: Disagreement, names: AnswerNames) -> list[Contest]:
+    """What is left to decide of a choice of any number, category by category."""
+    if names.is_exclusive:
+        return []
+    return [
+        Contest(CHOOSE + code, names.full.get(code, code), letters)
+        for code, letters in item.contested.items()
+    ]
+
+
 def cell_options(dimension: str, cell: str, names: AnswerNames, coding_round: Round) -> list[Option]:
     """What can be decided for all units in which the same answers met: these answers, then all others."""
     others = other_options(names, coding_round)
@@ -148,7 +167,9 @@ def cell_options(dimension: str, cell: str, names: AnswerNames, coding_round: Ro
     return first + [each for value, each in known.items() if value not in {option.value for option in first}]
 
 
-def read_answer(post: QueryDict, item: Disagreement, shown: Sequence[Side]) -> Answer | None:
+def read_answer(
+    post: QueryDict, item: Disagreement, shown: Sequence[Side], names: AnswerNames
+) -> Answer | None:
     """What was chosen; None where nothing was."""
     choice = post.get("answer", "")
     if choice.startswith("coder:"):
@@ -157,7 +178,13 @@ def read_answer(post: QueryDict, item: Disagreement, shown: Sequence[Side]) -> A
         return None
     if "text" in post:
         return Answer(text=str(post["text"]))
-    return read_options([each for each in post.getlist("other") if each], item.dimension)
+    chosen = [each for each in post.getlist("other") if each]
+    if names.is_exclusive or any(each.startswith(STATE) for each in chosen):
+        return read_options(chosen, item.dimension)
+    choices = {
+        name.removeprefix(CHOOSE): value == "yes" for name, value in post.items() if name.startswith(CHOOSE)
+    }
+    return choose_each(chosen, item.contested, choices, names.words)
 
 
 def read_options(chosen: Sequence[str], dimension: str) -> Answer | None:
@@ -183,6 +210,7 @@ def typed(post: QueryDict) -> dict[str, Any]:
         "answer": post.get("answer", ""),
         "other": post.getlist("other"),
         "text": post.get("text", ""),
+        "choices": {name: value for name, value in post.items() if name.startswith(CHOOSE)},
         "rationale": post.get("rationale", ""),
         "disagreement_reason": post.get("disagreement_reason", ""),
         "comment": post.get("comment", ""),

@@ -102,6 +102,26 @@ class Disagreement:
     def letters(self) -> dict[int, str]:
         return {each.member: each.letter for each in self.answers}
 
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """Categories that all who answered chose."""
+        sets = self._sets
+        return tuple(sorted(set.intersection(*sets.values()))) if sets else ()
+
+    @property
+    def contested(self) -> dict[str, tuple[str, ...]]:
+        """Categories that only some chose, with the letters of those who did."""
+        sets = self._sets
+        named = sorted(set().union(*sets.values()) - set(self.shared))
+        return {code: tuple(letter for letter, codes in sets.items() if code in codes) for code in named}
+
+    @property
+    def _sets(self) -> dict[str, set[str]]:
+        asked = (each for each in self.answers if each.state and not each.excluded)
+        return {
+            each.letter: set(each.categories) for each in asked if each.state != Annotation.State.NOT_ASKED
+        }
+
 
 def open_decisions(coding_round: Round) -> "DecisionQuerySet":
     """What still has to be decided before the round can be finished."""

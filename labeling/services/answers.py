@@ -1,6 +1,6 @@
 """What is proposed or decided, from the words of a request to rows of the codebook."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 from uuid import UUID
@@ -29,6 +29,25 @@ class Answer:
     text: str = ""
     excluded: bool | None = None
     reason: str = ""
+
+
+def choose_each(
+    shared: Iterable[str],
+    contested: Iterable[str],
+    choices: Mapping[str, bool],
+    words: Mapping[str, str] | None = None,
+) -> Answer:
+    """Make a set category by category: each that only some coders chose is decided by itself.
+
+    Those that all chose stay unless they are decided too. Raises InvalidInputError naming what is left.
+    """
+    left = [(words or {}).get(code, code) for code in contested if code not in choices]
+    if left:
+        message = f"Decide each category that only some chose. Left: {', '.join(left)}."
+        raise InvalidInputError({"choose": [message]})
+    chosen = {code for code, applies in choices.items() if applies}
+    refused = set(choices) - chosen
+    return Answer(categories=tuple(sorted((set(shared) | chosen) - refused)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,7 +187,7 @@ def _do(request: CoderRequest, panel: Panel) -> bool:
     if action == "reopen":
         reopen_decision(decision=item.decision, reason=post.get("reason", ""), by=member)
         return True
-    answer = read_answer(post, item, panel.sides)
+    answer = read_answer(post, item, panel.sides, panel.names)
     said: dict[str, Any] = {
         "round_unit": item.round_unit,
         "dimension": item.dimension,
@@ -220,11 +220,19 @@ def _show_conflict(request: CoderRequest, panel: Panel, error: StudyRuleError) -
     fresh = _panel(request, panel.item.round_unit, panel.item.dimension, panel.member)
     if fresh.decision.is_open:
         return _show(request, fresh, errors={"": [error.message]}, status=409)
-    answer = read_answer(request.POST, panel.item, panel.sides)
+    answer = _answer_of(request, panel)
     conflict = Conflict(
         error.message, _in_words(panel, answer) if answer else "", request.POST.get("rationale", "")
     )
     return _show(request, fresh, conflict=conflict, status=409)
+
+
+def _answer_of(request: CoderRequest, panel: Panel) -> Answer | None:
+    """What was to be decided, to show it beside what stands; None where it was not complete."""
+    try:
+        return read_answer(request.POST, panel.item, panel.sides, panel.names)
+    except InvalidInputError:
+        return None
 
 
 def _in_words(panel: Panel, answer: Answer) -> str:

@@ -9,7 +9,7 @@ from django.db.models import Max
 from django.urls import reverse
 
 from labeling.evidence_marks import NamedQuote, mark_issue, name_quotes
-from labeling.forms.reconciliation import Side, agreements, other_options, reasons, sides
+from labeling.forms.reconciliation import Contest, Side, agreements, contests, other_options, reasons, sides
 from labeling.marks import DimensionMark, mark_dimensions
 from labeling.models import (
     UNIT,
@@ -268,9 +268,20 @@ class Panel:
     def agreements(self) -> Any:
         return agreements(self.sides)
 
+    @cached_property
+    def contests(self) -> list[Contest]:
+        return contests(self.item, self.names)
+
     @property
     def options(self) -> Any:
-        return other_options(self.names, self.coding_round)
+        """What else can be decided; a category that is decided by itself stands there alone."""
+        options = other_options(self.names, self.coding_round)
+        contested = self.item.contested if self.contests else ()
+        return [each for each in options if each.value not in contested]
+
+    @property
+    def shared_words(self) -> str:
+        return self.names.say(self.item.shared, "coded") if self.item.shared else ""
 
     @property
     def reasons(self) -> Any:

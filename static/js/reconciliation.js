@@ -2,6 +2,25 @@
 
 document.querySelector(".disagreement[aria-current]")?.scrollIntoView({ block: "nearest" });
 
+// From quote to quote: those for the dimension under comparison, where it has any, else all that are marked.
+const steps = document.getElementById("quote-steps");
+const tags = [...document.querySelectorAll("#issue a.evidence-tag")];
+const here = tags.filter((tag) => tag.hash.startsWith("#answer-"));
+const stops = here.length ? here : tags;
+let stop = -1;
+
+if (steps) steps.hidden = stops.length === 0;
+steps?.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-step]");
+  if (!button) return;
+  const by = Number(button.dataset.step);
+  stop = stop < 0 && by < 0 ? stops.length - 1 : (stop + by + stops.length) % stops.length;
+  const tag = stops[stop];
+  for (let box = tag.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
+  tag.focus({ preventScroll: true });
+  tag.scrollIntoView({ block: "center", behavior: "instant" });
+});
+
 // "Other" opens a list: whoever chose it by key goes on in the list.
 document.addEventListener("change", (event) => {
   if (event.target.name !== "answer" || event.target.value !== "other") return;

@@ -23,7 +23,7 @@ from tests.factories import (
 from tests.labeling.live_coding import session_cookie
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-POLLED = 4_000  # ms: a poll every two seconds, and a machine that is busy with other tests
+POLLED = 20_000  # ms: a poll every two seconds, and a machine that is busy with other tests
 BODY = "The pool is full although a third of its blocks is free. " + "More of the log. " * 200
 
 
@@ -92,6 +92,9 @@ def cause_of(closed: Round, place: int = 0) -> Decision:
 
 def test_two_coders_agree_by_keyboard_and_go_on(sessions, closed):
     ada, ben = sessions.open("ada"), sessions.open("ben")
+    for keys, quote in (("Shift+J", "CA1"), ("Shift+J", "CB1"), ("Shift+J", "CA1"), ("Shift+K", "CB1")):
+        ada.keyboard.press(keys)
+        expect(ada.locator("#body").get_by_role("link", name=quote)).to_be_focused()
     ada.keyboard.press("b")
     ada.get_by_label(re.compile("^Rationale")).fill("The flag was wrong.")
     ada.keyboard.press("Control+Enter")

@@ -6,13 +6,18 @@ from rest_framework import serializers
 
 from labeling.api.serializers.base import Input
 from labeling.models import Decision, DisagreementReason
-from labeling.services.answers import Answer
+from labeling.selectors.reconciliation import Disagreement
+from labeling.services.answers import Answer, choose_each
 
 
 class AnswerInput(Input):
-    """An answer: ``categories``, or ``state``, or ``text``; for ``_unit``: ``excluded`` and ``reason``."""
+    """An answer: ``categories``, or ``state``, or ``text``; for ``_unit``: ``excluded`` and ``reason``.
+
+    ``choose`` decides category by category: each that only some coders chose, true or false.
+    """
 
     categories = serializers.ListField(child=serializers.CharField(), required=False)
+    choose = serializers.DictField(child=serializers.BooleanField(), required=False)
     state = serializers.ChoiceField(choices=("coded", "unclear", "not_applicable"), required=False)
     text = serializers.CharField(required=False, allow_blank=True)
     excluded = serializers.BooleanField(required=False, allow_null=True)
@@ -35,6 +40,7 @@ class DecisionInput(AnswerInput):
 
 
 class CellInput(AnswerInput):
+    choose = None
     dimension = serializers.CharField()
     cell = serializers.CharField()
 
@@ -63,9 +69,14 @@ class CommentInput(Input):
 SAYS = ("categories", "state", "text", "excluded", "reason")
 
 
-def answer_of(body: dict[str, Any]) -> Answer | None:
+def answer_of(body: dict[str, Any], item: Disagreement | None = None) -> Answer | None:
     """What the body says; None where it says nothing, as an escalation may."""
     said = {name: body[name] for name in SAYS if name in body}
+    if "choose" in body and item is not None:
+        if said:
+            message = f"Give choose, or {', '.join(said)}, not both."
+            raise serializers.ValidationError({"choose": [message]})
+        return choose_each(item.shared, item.contested, body["choose"])
     if not said:
         return None
     return Answer(**said | {"categories": tuple(said.get("categories", ()))})

@@ -79,6 +79,10 @@ def disagreement_data(item: Disagreement) -> dict[str, Any]:
         "cell": item.decision.cell,
         "waits_for": item.waits_for or None,
         "answers": [_said_data(each, item) for each in item.answers],
+        "shared": list(item.shared),
+        "contested": [
+            {"category": code, "chosen_by": list(letters)} for code, letters in item.contested.items()
+        ],
         "proposals": [_said_data(each, item) for each in item.proposals],
         "decision": None if item.decision.is_open else decision_data(item),
         "version": item.version,
@@ -141,12 +145,21 @@ class Proposals(ApiView):
             round_unit=round_unit,
             dimension=dimension,
             by=member,
-            answer=answer_of(body),
+            answer=answer_of(body, _item(round_unit, dimension, member, body)),
             rationale=body["rationale"],
             disagreement_reason=body["disagreement_reason"],
             escalate=body["escalate"],
         )
         return Response(_item_data(decision, member), status=201)
+
+
+def _item(
+    round_unit: RoundUnit, dimension: str, member: Membership, body: dict[str, Any]
+) -> Disagreement | None:
+    """What the coders said, where the body decides it category by category."""
+    if "choose" not in body:
+        return None
+    return with_answers([_find(round_unit, dimension, member)], member)[0]
 
 
 def _item_data(decision: Decision, member: Membership) -> dict[str, Any]:
@@ -168,7 +181,7 @@ class DecisionDetail(ApiView):
             round_unit=round_unit,
             dimension=dimension,
             by=member,
-            answer=_required_answer(body),
+            answer=_required_answer(body, _item(round_unit, dimension, member, body)),
             rationale=body["rationale"],
             disagreement_reason=body["disagreement_reason"],
             how=body.get("how"),
@@ -191,8 +204,8 @@ def _find(round_unit: RoundUnit, dimension: str, member: Membership) -> Decision
     return found
 
 
-def _required_answer(body: dict[str, Any]) -> Answer:
-    answer = answer_of(body)
+def _required_answer(body: dict[str, Any], item: Disagreement | None = None) -> Answer:
+    answer = answer_of(body, item)
     if answer is None:
         raise InvalidInputError({"categories": ["Give the answer: categories, a state, or a text."]})
     return answer

@@ -164,3 +164,29 @@ def test_an_anonymous_round_tells_nobody_who_is_who(closed, study, coders):
     of_ada = next(each["letter"] for each in item["answers"] if each["categories"] == ["logic"])
     assert [each["letter"] for each in item["answers"]] == ["A", "B"]
     assert item["proposals"][0]["by"] == f"Coder {of_ada}"
+
+
+def test_a_choice_of_any_number_is_decided_category_by_category(study, coders):
+    coding_round = make_round(study, state="open", coders=coders, units=1)
+    for coder, fixes in zip(coders, (["call", "condition"], ["call", "rewrite"]), strict=True):
+        answers = {"symptom": "crash", "cause": "logic", "fix": fixes}
+        make_submission(assignment_of(coding_round, coder), answers=answers)
+    closed, lead = close_round(coding_round=coding_round, missing="refuse", by=lead_of(study)), lead_of(study)
+    address = where(closed, dimension="fix")
+    item = client_of(lead).get(address).json()
+    assert item["shared"] == ["call"]
+    assert [(each["category"], each["chosen_by"]) for each in item["contested"]] == [
+        ("condition", ["A"]),
+        ("rewrite", ["B"]),
+    ]
+    body = {"choose": {"condition": True}, "version": 0}
+    refused = client_of(lead).put(address, body, format="json")
+    assert (refused.status_code, "Left: rewrite" in str(refused.json()["errors"])) == (422, True)
+    both = body | {"categories": ["call"]}
+    assert client_of(lead).put(address, both, format="json").status_code == 422
+    for choices in ({"condition": True, "rewrite": False}, {"rewrite": False, "condition": True, "call": True}):
+        proposals = where(closed, "decision-proposals", dimension="fix")
+        member = coders[len(choices) - 2]
+        said = client_of(member).post(proposals, {"choose": choices}, format="json").json()
+    assert said["decision"]["categories"] == ["call", "condition"]
+    assert said["decision"]["how"] == "discussed"

@@ -146,6 +146,25 @@ def test_another_answer_than_both_can_be_chosen(client, study, disputed):
     assert (disputed.how, disputed.state) == ("discussed", "unclear")
 
 
+def test_of_any_number_each_contested_category_is_decided_by_itself(client, study, coders):
+    coding_round = make_round(study, state="open", coders=coders, units=1)
+    for coder, fixes in zip(coders, (["call", "condition"], ["call", "rewrite"]), strict=True):
+        answers = {"symptom": "crash", "cause": "logic", "fix": fixes}
+        make_submission(assignment_of(coding_round, coder), answers=answers)
+    close_round(coding_round=coding_round, missing="refuse", by=lead_of(study))
+    decision = Decision.objects.get(round_unit__round=coding_round, type="disagreed")
+    client.force_login(lead_of(study).user)
+    page = client.get(url_of(decision)).text
+    assert 'name="choose:rewrite" value="yes"' in page
+    assert 'name="other" value="call" checked' in page
+    half = {"answer": "other", "other": "call", "choose:rewrite": "yes", "version": "0", "action": "record"}
+    again = client.post(url_of(decision), half)
+    assert (again.status_code, "Left: Condition" in again.text) == (422, True)
+    assert 'name="choose:rewrite" value="yes" checked' in again.text
+    client.post(url_of(decision), half | {"choose:condition": "no"})
+    assert sorted(each.code for each in decision.categories.all()) == ["call", "rewrite"]
+
+
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
