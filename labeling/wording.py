@@ -45,6 +45,7 @@ NOTICES = {
     "round.closed": "Closed for coding, its answers are open now:",
     "round.opened": "Opened for coding:",
     "round.reopened": "Opened for coding again:",
+    "round.units_added": "More units to code in",
     "unit.split": "Split into parts that wait for a decision:",
 }
 # Objects that a sentence names already, or that have no name to print.

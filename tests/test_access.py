@@ -293,6 +293,8 @@ ROUNDS = {
     "labeling:round-discard": LEADS_ACT,
     "labeling:round-to-draft": LEADS_ACT,
     "labeling:round-redeal": LEADS_ACT,
+    "labeling:round-add-units": LEADS_ACT,
+    "labeling:round-add-coders": LEADS_ACT,
     "labeling:known-answer-list": Row(leads(), where="training"),
     "labeling:known-answer-renew": acts(leads(IN), where="planned"),
     "labeling:known-answer-detail": Row(leads(), leads(IN), at=training_unit),

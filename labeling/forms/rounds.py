@@ -6,8 +6,9 @@ from typing import Any
 
 from django import forms
 
-from labeling.models import CODING_ROLES, Codebook, Membership, Role, Round, Sample, Study
+from labeling.models import CODING_ROLES, Codebook, Membership, Role, Round, Sample, Study, Unit
 from labeling.selectors.issues import MASKABLE
+from labeling.selectors.round_units import next_units
 
 KINDS = {
     Round.Kind.TRAINING: "Training, with known answers",
@@ -245,6 +246,65 @@ class RedealForm(forms.Form):
     @property
     def member(self) -> Membership:
         return self.coders[self.cleaned_data["leaving"]]
+
+
+class MoreUnitsForm(forms.Form):
+    """Units to add to a round: the next ones of its sample, and others of the study by name."""
+
+    size = forms.IntegerField(
+        label="The next of the sample",
+        required=False,
+        min_value=1,
+        help_text="As many as this, in the order of the draw, that no round has yet.",
+    )
+    refs = forms.CharField(
+        label="Or these",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "placeholder": "octo/spoon#17"}),
+        help_text="Drawn units by name, one a line.",
+    )
+
+    def __init__(self, data: Any = None, *, coding_round: Round) -> None:
+        super().__init__(data)
+        self.coding_round = coding_round
+        if coding_round.sample is None:
+            del self.fields["size"]
+            self.fields["refs"].label = "Which"
+
+    def clean_refs(self) -> list[Unit]:
+        refs = list(dict.fromkeys(self.cleaned_data["refs"].split()))
+        found = {unit.ref: unit for unit in self.coding_round.study.units.filter(ref__in=refs)}
+        if unknown := [ref for ref in refs if ref not in found]:
+            raise forms.ValidationError(f"Not drawn in any sample: {', '.join(unknown)}.")
+        return [found[ref] for ref in refs]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if not self.errors and not cleaned.get("size") and not cleaned["refs"]:
+            raise forms.ValidationError("Say how many units, or which.")
+        return cleaned
+
+    @property
+    def units(self) -> list[Unit]:
+        size, sample = self.cleaned_data.get("size"), self.coding_round.sample
+        drawn = next_units(sample, size) if size and sample is not None else []
+        return list(dict.fromkeys([*drawn, *self.cleaned_data["refs"]]))
+
+
+class MoreCodersForm(forms.Form):
+    more = forms.MultipleChoiceField(label="Who", widget=forms.CheckboxSelectMultiple)
+
+    def __init__(self, data: Any = None, *, coding_round: Round) -> None:
+        super().__init__(data)
+        named = set(coding_round.coders.values_list("pk", flat=True))
+        self.coders = {
+            str(each.pk): each for each in possible_coders(coding_round.study) if each.pk not in named
+        }
+        self.fields["more"].choices = [(pk, _coder_name(each)) for pk, each in self.coders.items()]  # type: ignore[attr-defined]
+
+    @property
+    def members(self) -> list[Membership]:
+        return [self.coders[pk] for pk in self.cleaned_data["more"]]
 
 
 def possible_coders(study: Study) -> list[Membership]:

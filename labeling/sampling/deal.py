@@ -43,16 +43,23 @@ def overlap_units(
 
 
 def deal_units(
-    refs: Sequence[str], coders: Sequence[Coder], per_unit: int, overlap: Collection[str], seed: int
+    refs: Sequence[str],
+    coders: Sequence[Coder],
+    per_unit: int,
+    overlap: Collection[str],
+    seed: int,
+    held: Mapping[Coder, Collection[str]] | None = None,
 ) -> dict[Coder, list[str]]:
     """Deal overlap units to ``per_unit`` coders and every other unit to one.
 
     The numbers of units of two coders differ by at most one, over the overlap units and over all;
     pairs of coders meet about equally often. Each coder's units come in their own ``coder_order``:
-    the order of dealing would show which units are coded by several.
+    the order of dealing would show which units are coded by several. ``held`` is what the coders have
+    already: more units go to whoever has fewest with it. The answer gives the new units alone.
     """
     _refuse_deal(refs, coders, per_unit, overlap)
-    units: dict[Coder, list[str]] = {coder: [] for coder in coders}
+    before = {coder: list((held or {}).get(coder, ())) for coder in coders}
+    units = {coder: list(had) for coder, had in before.items()}
     table = _Table(units, seed)
     overlapping = set(overlap)
     ranked = ranking(refs, seed)
@@ -60,7 +67,7 @@ def deal_units(
         table.deal(ref, per_unit)
     for ref in (ref for ref in ranked if ref not in overlapping):
         table.deal(ref, 1)
-    return {coder: coder_order(dealt, seed, coder) for coder, dealt in units.items()}
+    return {coder: coder_order(dealt[len(before[coder]) :], seed, coder) for coder, dealt in units.items()}
 
 
 def coder_order(refs: Iterable[str], seed: int, coder: str | int) -> list[str]:

@@ -2,14 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef
 
 from labeling import sampling
-from labeling.errors import RoundStateError, StudyRuleError
+from labeling.errors import InvalidInputError, RoundStateError, StudyRuleError
 from labeling.models import Assignment, Membership, Round, RoundUnit, Submission, Unit
+from labeling.services.events import notify
 from labeling.services.round_lock import lock_round, record_round
+from labeling.services.round_plans import parts_of
 from labeling.services.round_settings import refuse_unfit_coders
 
 Dealt = dict[Membership, list[RoundUnit]]
@@ -28,8 +31,18 @@ def dealt_units(coding_round: Round, units: Sequence[RoundUnit] | None = None) -
     else:
         overlap = _overlap(coding_round, units)
         per_unit = min(coding_round.coders_per_unit, len(coders))
-        dealt = sampling.deal_units(list(by_ref), sorted(coders), per_unit, overlap, coding_round.seed)
+        dealt = sampling.deal_units(
+            list(by_ref), sorted(coders), per_unit, overlap, coding_round.seed, _held(coding_round)
+        )
     return {coders[number]: [by_ref[ref] for ref in refs] for number, refs in dealt.items()}
+
+
+def _held(coding_round: Round) -> dict[int, list[str]]:
+    """What each coder has already, by member number: something in a round that is open."""
+    held: defaultdict[int, list[str]] = defaultdict(list)
+    for row in _active_assignments(coding_round):
+        held[row.coder.number].append(row.round_unit.unit.ref)
+    return dict(held)
 
 
 def _overlap(coding_round: Round, units: Iterable[RoundUnit]) -> set[str]:
@@ -126,26 +139,54 @@ def _issues_elsewhere(coding_round: Round, coders: Collection[Membership]) -> di
     return {pk: set().union(*(coded[each] for each in ids)) for pk, ids in alike.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class MoreUnits:
+    """Units on their way into a round; ``dealt`` says to whom they go, of a draft to nobody yet."""
+
+    new: list[RoundUnit]
+    already: list[Unit]
+    dealt: Dealt
+
+
+def plan_units(*, coding_round: Round, units: Sequence[Unit]) -> MoreUnits:
+    """Say what adding the units would do; nothing is stored. Raises what adding them would raise."""
+    if coding_round.state not in Round.RUNNING or coding_round.discarded_at is not None:
+        raise RoundStateError(f"Round {coding_round.number} is {coding_round.get_state_display().lower()}.")
+    found = parts_of(units)
+    present = set(coding_round.round_units.values_list("unit", flat=True))
+    strata = dict(
+        coding_round.sample.sample_units.values_list("unit", "stratum")
+        if coding_round.sample is not None
+        else ()
+    )
+    new = [
+        RoundUnit(round=coding_round, unit=unit, stratum=strata.get(unit.split_from_id or unit.pk, ""))
+        for unit in found
+        if unit.pk not in present
+    ]
+    already = [unit for unit in found if unit.pk in present]
+    _refuse_foreign(coding_round, new)
+    dealt: Dealt = {}
+    if coding_round.state == Round.State.OPEN and new:
+        if coding_round.kind == Round.Kind.TRAINING:
+            raise RoundStateError(
+                "The training is open: a unit added now would have no known answer."
+            )
+        _refuse_unpinned(new)
+        dealt = dealt_units(coding_round, new)
+        refuse_issues_of_other_rounds(coding_round, dealt)
+    return MoreUnits(new, already, dealt)
+
+
 def add_units(*, coding_round: Round, units: Sequence[Unit], by: Membership) -> Round:
     """Add units to a round; an open one deals them at once, after what its coders already have."""
     with transaction.atomic():
         locked = _locked(coding_round, states=Round.RUNNING)
-        strata = dict(
-            locked.sample.sample_units.values_list("unit", "stratum") if locked.sample is not None else ()
-        )
-        present = set(locked.round_units.values_list("unit", flat=True))
-        new = [
-            RoundUnit(round=locked, unit=unit, stratum=strata.get(unit.pk, ""))
-            for unit in units
-            if unit.pk not in present
-        ]
-        RoundUnit.objects.bulk_create(new, batch_size=500)
-        if locked.state == Round.State.OPEN and new:
-            _refuse_unpinned(new)
-            dealt = dealt_units(locked, new)
-            refuse_issues_of_other_rounds(locked, dealt)
-            store_dealt(locked, dealt)
-        record_round(locked, "round.units_added", by, count=len(new))
+        more = plan_units(coding_round=locked, units=units)
+        RoundUnit.objects.bulk_create(more.new, batch_size=500)
+        store_dealt(locked, more.dealt)
+        record_round(locked, "round.units_added", by, count=len(more.new))
+        _tell(locked, (coder for coder, dealt in more.dealt.items() if dealt), by)
     return locked
 
 
@@ -157,6 +198,26 @@ def add_coders(*, coding_round: Round, coders: Sequence[Membership], by: Members
         locked.coders.add(*coders)
         record_round(locked, "round.coders_added", by, coders=[coder.pk for coder in coders])
     return locked
+
+
+def _tell(coding_round: Round, coders: Iterable[Membership], by: Membership) -> None:
+    """Tell coders that there is more for them."""
+    notify(
+        [coder for coder in coders if coder.pk != by.pk],
+        verb="round.units_added",
+        object=f"round:{coding_round.number}",
+        url=coding_round.get_absolute_url(),
+    )
+
+
+def _refuse_foreign(coding_round: Round, new: Iterable[RoundUnit]) -> None:
+    earlier = coding_round.based_on
+    known = set(earlier.round_units.values_list("unit", flat=True)) if earlier is not None else None
+    for each in new:
+        if each.unit.study_id != coding_round.study_id:
+            raise InvalidInputError({"units": [f"{each.unit.ref} is not a unit of this study."]})
+        if known is not None and not known & {each.unit_id, each.unit.split_from_id}:
+            raise InvalidInputError({"units": [f"{each.unit.ref} was not coded in {earlier}."]})
 
 
 def redeal(
@@ -183,6 +244,7 @@ def redeal(
         redealt = sampling.redeal(dealt, leaving.number, list(movable), locked.seed)
         if not dry_run:
             _move(locked, redealt, movable, coders)
+            _tell(locked, {coders[number] for number in redealt.moves.values()}, by)
             record_round(locked, "round.redealt", by, coder=leaving.pk, moved=len(redealt.moves))
     return redealt
 

@@ -116,7 +116,7 @@ def _refuse_invalid_origin(
 
 def _add_round_units(coding_round: Round, units: Sequence[Unit] | None, share: float | None) -> None:
     strata = _strata(coding_round)
-    chosen = _parts(list(units) if units is not None else _units_in(strata))
+    chosen = parts_of(list(units) if units is not None else _units_in(strata))
     if share is not None:
         kept = set(
             sampling.ranking([unit.ref for unit in chosen], coding_round.seed)[: ceil(share * len(chosen))]
@@ -148,7 +148,7 @@ def _units_in(strata: Iterable[int]) -> list[Unit]:
     return list(Unit.objects.filter(pk__in=list(strata)))
 
 
-def _parts(units: Sequence[Unit]) -> list[Unit]:
+def parts_of(units: Sequence[Unit]) -> list[Unit]:
     """Put the parts of a split unit in its place."""
     split = [unit.pk for unit in units if unit.split_at is not None]
     kept = {unit.pk: unit for unit in units if unit.split_at is None}

@@ -19,6 +19,8 @@ from labeling.forms.coding import coding_form
 from labeling.forms.errors import add_errors
 from labeling.forms.rounds import (
     CloseForm,
+    MoreCodersForm,
+    MoreUnitsForm,
     OpenForm,
     RedealForm,
     ReopenForm,
@@ -45,6 +47,7 @@ from labeling.selectors.round_units import known_units, listed_round_units, next
 from labeling.selectors.settled import settled_shares
 from labeling.services import codebooks, rounds
 from labeling.services.agreement import mark_read
+from labeling.services.dealing import plan_units
 from labeling.services.proposals import Act, resolve_proposal
 
 UNITS_PER_PAGE = 50
@@ -166,12 +169,15 @@ def _of_state(coding_round: Round, member: Membership) -> dict[str, Any]:
             "workload": rounds.workload(coding_round),
             "open_form": _open_form(coding_round),
             "known_answers": _known_answers(coding_round),
+            "units_form": MoreUnitsForm(coding_round=coding_round),
         }
     if coding_round.state == Round.State.OPEN:
         return {
             "shown": round_progress(coding_round, member),
             "close_form": CloseForm(),
             "redeal_form": RedealForm(coders=list(coding_round.coders.select_related("user"))),
+            "units_form": MoreUnitsForm(coding_round=coding_round),
+            "coders_form": MoreCodersForm(coding_round=coding_round),
         }
     return {
         "reopen_form": ReopenForm(),
@@ -401,6 +407,45 @@ def round_redeal(request: CoderRequest, slug: str, number: int) -> HttpResponse:
     return _step(request, slug, number, step)
 
 
+@require_POST
+def round_add_units(request: CoderRequest, slug: str, number: int) -> HttpResponse:
+    """Show which units would come in and who would code them; asked again with ``confirm``, add them."""
+
+    def step(coding_round: Round, lead: Membership) -> HttpResponse:
+        form = MoreUnitsForm(request.POST, coding_round=coding_round)
+        if not form.is_valid():
+            return _round_page(request, coding_round, lead, status=422, units_form=form)
+        more = plan_units(coding_round=coding_round, units=form.units)
+        if not request.POST.get("confirm") or not more.new:
+            return _round_page(request, coding_round, lead, units_form=form, more=more)
+        rounds.add_units(coding_round=coding_round, units=form.units, by=lead)
+        messages.success(request, f"{_counted(len(more.new), 'unit')} came into {coding_round}.")
+        return redirect(coding_round)
+
+    return _step(request, slug, number, step)
+
+
+@require_POST
+def round_add_coders(request: CoderRequest, slug: str, number: int) -> HttpResponse:
+    def step(coding_round: Round, lead: Membership) -> HttpResponse:
+        form = MoreCodersForm(request.POST, coding_round=coding_round)
+        if not form.is_valid():
+            return _round_page(request, coding_round, lead, status=422, coders_form=form)
+        rounds.add_coders(coding_round=coding_round, coders=form.members, by=lead)
+        names = ", ".join(each.name for each in form.members)
+        messages.success(
+            request,
+            f"{names} can code in {coding_round} now. Give them work: add units, or deal some anew.",
+        )
+        return redirect(coding_round)
+
+    return _step(request, slug, number, step)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 ROUND = "studies/<slug:slug>/rounds/<int:number>/"
 
 urlpatterns: list[URLPattern] = [
@@ -418,4 +463,6 @@ urlpatterns: list[URLPattern] = [
     path(f"{ROUND}discard/", round_discard, name="round-discard"),
     path(f"{ROUND}draft/", round_to_draft, name="round-to-draft"),
     path(f"{ROUND}redeal/", round_redeal, name="round-redeal"),
+    path(f"{ROUND}units/add/", round_add_units, name="round-add-units"),
+    path(f"{ROUND}coders/add/", round_add_coders, name="round-add-coders"),
 ]

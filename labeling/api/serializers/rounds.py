@@ -126,10 +126,12 @@ class RoundReopenInput(Input):
 
 
 class UnitsInput(Input):
+    dry_run = serializers.BooleanField(default=False)
     units = serializers.ListField(child=serializers.IntegerField(), allow_empty=False)
 
 
 class CodersInput(Input):
+    dry_run = serializers.BooleanField(default=False)
     coders = serializers.ListField(child=MemberName(), allow_empty=False)
 
 

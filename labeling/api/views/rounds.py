@@ -38,6 +38,7 @@ from labeling.selectors.proposals import readable_proposals
 from labeling.selectors.round_units import known_units, listed_round_units
 from labeling.services import dealing, proposals, rounds
 from labeling.services.agreement import mark_read
+from labeling.services.round_settings import refuse_unfit_coders
 
 
 def round_data(coding_round: Round, member: Membership) -> dict[str, Any]:
@@ -211,10 +212,24 @@ class RoundUnits(ApiView):
 
         return self.paged(rows, ordering="id", into=into)
 
-    @extend_schema(request=UnitsInput, responses=RoundOutput)
+    @extend_schema(request=UnitsInput, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, round_id: int) -> Response:
+        """Add units; an open round deals them at once. ``dry_run`` says who would get how many."""
         coding_round, lead = get_round_by_id_or_404(self.user, round_id, role=Role.LEAD)
-        units = _units(coding_round.study, self.read(UnitsInput)["units"])
+        body = self.read(UnitsInput)
+        units = _units(coding_round.study, body["units"])
+        if body["dry_run"]:
+            more = dealing.plan_units(coding_round=coding_round, units=units)
+            return Response(
+                {
+                    "new": [each.unit_id for each in more.new],
+                    "already": [unit.pk for unit in more.already],
+                    "coders": [
+                        {"id": coder.pk, "name": coder.name, "units": len(dealt)}
+                        for coder, dealt in more.dealt.items()
+                    ],
+                }
+            )
         return Response(round_data(dealing.add_units(coding_round=coding_round, units=units, by=lead), lead))
 
 
@@ -228,8 +243,20 @@ def unit_data(listed: Any) -> dict[str, Any]:
 class RoundCoders(ApiView):
     @extend_schema(request=CodersInput, responses=RoundOutput)
     def post(self, request: Request, round_id: int) -> Response:
+        """Name more coders; they get units when some are added or dealt anew."""
         coding_round, lead = get_round_by_id_or_404(self.user, round_id, role=Role.LEAD)
-        coders = _coders(coding_round.study, self.read(CodersInput)["coders"])
+        body = self.read(CodersInput)
+        coders = _coders(coding_round.study, body["coders"])
+        if body["dry_run"]:
+            refuse_unfit_coders(coding_round.study, coders)
+            present = set(coding_round.coders.values_list("pk", flat=True))
+            ids = [coder.pk for coder in coders]
+            return Response(
+                {
+                    "new": [pk for pk in ids if pk not in present],
+                    "already": [pk for pk in ids if pk in present],
+                }
+            )
         return Response(
             round_data(dealing.add_coders(coding_round=coding_round, coders=coders, by=lead), lead)
         )

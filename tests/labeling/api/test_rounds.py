@@ -328,6 +328,9 @@ def test_an_opened_round_goes_back_to_draft_and_is_discarded(lead, study):
 def test_units_and_coders_are_added(lead, study):
     coding_round = make_round(study, units=1)
     unit = make_unit(study)
+    tried = lead.post(address("round-units", coding_round), {"units": [unit.pk], "dry_run": True}).data
+    assert (tried["new"], [each["units"] for each in tried["coders"]]) == ([unit.pk], [1, 1])
+    assert coding_round.round_units.count() == 1
     assert lead.post(address("round-units", coding_round), {"units": [unit.pk]}).status_code == 200
     assert Assignment.objects.filter(round_unit__unit=unit).count() == 2
     member = make_member(study, user="cleo")

@@ -19,6 +19,7 @@ from labeling.models import (
     Submission,
 )
 from labeling.services import coding, rounds
+from labeling.services.dealing import plan_units
 from labeling.services.training import set_reference
 from tests.factories import (
     assignment_of,
@@ -473,6 +474,23 @@ def test_units_added_to_an_open_round_come_last(draft, study, lead):
     table = dealt(opened)
     assert [table["ada"][-1], table["ben"][-1]] == [unit.ref, unit.ref]
     assert len(table["ada"]) == 7
+
+
+def test_units_added_later_go_first_to_the_coder_who_came_later(draft, study, lead, coders):
+    opened = open_round(draft)
+    rounds.add_coders(coding_round=opened, coders=[coders[2]], by=lead)
+    units = [make_unit(study) for _ in range(4)]
+    planned = plan_units(coding_round=opened, units=units)
+    assert "eve" not in dealt(opened)
+    rounds.add_units(coding_round=opened, units=units, by=lead)
+    table = dealt(opened)
+    assert {coder.name: len(given) for coder, given in planned.dealt.items()} == {
+        "ada": len(table["ada"]) - 6,
+        "ben": len(table["ben"]) - 6,
+        "eve": 4,
+    }
+    assert len(table["eve"]) == 4
+    assert Notice.objects.filter(verb="round.units_added", member=coders[2]).count() == 1
 
 
 def test_what_a_leaving_coder_has_not_submitted_goes_to_others(draft, lead, coders):

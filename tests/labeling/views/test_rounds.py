@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from labeling.models import Assignment, Role, Round
+from labeling.models import Assignment, Event, Role, Round
 from labeling.services.agreement import mark_read
 from labeling.services.proposals import propose_category
 from tests.factories import (
@@ -441,3 +441,23 @@ def test_a_proposal_is_settled_by_a_lead_in_a_known_way(client, lead, study):
 def test_a_training_says_how_many_answers_are_known(lead, study):
     coding_round = draft(study, kind="training")
     assert "0 of 3 units have a known answer" in lead.get(address("detail", coding_round)).text
+
+
+def test_units_and_coders_come_into_an_open_round_after_a_look_at_what_that_means(lead, study):
+    coding_round = make_round(study, units=2)
+    carol = make_member(study, user=make_user("carol"))
+    add = address("add-coders", coding_round)
+    assert lead.post(add, {"more": ["999"]}).status_code == 422
+    lead.post(add, {"more": [str(carol.pk)]})
+    unit = make_unit(study)
+    where = address("add-units", coding_round)
+    assert "Not drawn in any sample: no/such#1" in lead.post(where, {"refs": "no/such#1"}).text
+    there = coding_round.round_units.first().unit.ref
+    shown = lead.post(where, {"refs": f"{unit.ref}\n{there}"}).text
+    assert "1 unit would come in" in shown
+    assert "1 to carol" in shown
+    assert "1 is in the round already" in shown
+    assert coding_round.round_units.count() == 2
+    lead.post(where, {"refs": unit.ref, "confirm": "yes"})
+    assert Assignment.objects.filter(coder=carol, round_unit__unit=unit).count() == 1
+    assert set(Event.objects.values_list("verb", flat=True)) >= {"round.units_added", "round.coders_added"}
