@@ -264,6 +264,7 @@ CODEBOOK = {
     "api:codebook-diff": Row(members(200, 404, 404, 404), query="?from=1&to=2"),
     "api:codebook-upload": LEADS_ACT,
     "labeling:codebook-usage": Row(all_members()),
+    "api:codebook-usage": Row(all_members()),
     "labeling:codebook-changes": Row(members(200, 404, 404, 404)),
     "labeling:codebook-files": Row(all_members(), leads(IN)),
     "labeling:codebook-file-csv": Row(all_members()),

@@ -71,16 +71,30 @@ class MoveForm(ActForm):
 class MergeForm(ActForm):
     title, button = "Merge", "Merge it"
     explanation = "Answers with it count as the category that stays. It is archived, and nothing is deleted."
+    fields_of: ClassVar = {"categories": "others"}
     into = forms.ChoiceField(label="Into")
+    others = forms.MultipleChoiceField(
+        label="Together with",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="These go into the same category, as one step.",
+    )
 
     def prepare(self, dimension: Data, category: Data) -> None:
         others = (each for each in _like(dimension, category) if not each["archived"])
-        self.fields["into"].choices = [  # type: ignore[attr-defined]
-            (each["code"], each["name"]) for each in others if each is not category
-        ]
+        choices = [(each["code"], each["name"]) for each in others if each is not category]
+        for name in ("into", "others"):
+            self.fields[name].choices = choices  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("into") in cleaned.get("others", ()):
+            self.add_error("others", "The category that stays cannot go into itself. Take it out here.")
+        return cleaned
 
     def act(self) -> Act:
-        asked = {"dimension": self.of["dimension"], "categories": [self.of["category"]]}
+        categories = [self.of["category"], *self.cleaned_data["others"]]
+        asked = {"dimension": self.of["dimension"], "categories": categories}
         return partial(acts.merge, **asked, into=self.cleaned_data["into"])
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db.models import Min
 
@@ -72,6 +73,41 @@ def usage(codebook: Codebook, member: Membership, size: int) -> Usage:
         if shown.dimension.kind != Dimension.Kind.TEXT
     )
     return Usage(read, unread, dimensions)
+
+
+def usage_data(codebook: Codebook, used: Usage, size: int) -> dict[str, Any]:
+    """The use of a version in the shape of the API; counts stand in the order of ``rounds``."""
+    return {
+        "version": codebook.version,
+        "rounds": [each.number for each in used.rounds],
+        "unread": [each.number for each in used.unread],
+        "batch": size,
+        "dimensions": [_dimension_data(each) for each in used.dimensions],
+    }
+
+
+def _dimension_data(used: UsedDimension) -> dict[str, Any]:
+    return {
+        "key": used.dimension.key,
+        "categories": [
+            {
+                "concept": row.shown.category.concept,
+                "code": row.shown.category.code,
+                "archived": row.shown.category.archived,
+                "counts": row.counts,
+                "total": row.total,
+            }
+            for row in used.rows
+            if not row.shown.is_heading
+        ],
+        "saturation": {
+            "batches": [
+                {"first": each.first, "last": each.last, "new": each.new, "total": each.total}
+                for each in used.saturation.batches
+            ],
+            "quiet": used.saturation.quiet,
+        },
+    }
 
 
 def _in_words_of(codebook: Codebook, coding_round: Round) -> FrozenRound:

@@ -29,11 +29,15 @@ from labeling.codebook_acts import Done
 from labeling.codebook_diff import differences
 from labeling.codebook_files import FORMATS, LARGEST, read_file
 from labeling.codebook_responses import codebook_response
+from labeling.errors import InvalidInputError
 from labeling.models import Codebook, Membership, Role, Study
 from labeling.selectors.codebook_changes import changed_data, version_changes, wanted_version
 from labeling.selectors.codebook_impact import impact_data
 from labeling.selectors.codebook_recode import RecodeList, recode_lists
+from labeling.selectors.codebook_usage import SIZES, usage, usage_data
 from labeling.services import codebook_acts, codebooks
+
+LARGEST_BATCH = 10_000
 
 
 class CodebookDetail(ApiView):
@@ -224,6 +228,31 @@ def _recode_data(found: RecodeList) -> dict[str, Any]:
     }
 
 
+class CodebookUsage(ApiView):
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("version", int, description="In whose words; default: the newest one may read."),
+            OpenApiParameter("batch", int, description="Units in a batch, 10 unless given."),
+        ],
+        responses=OpenApiTypes.OBJECT,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Answers by category and closed round, and the new categories of each batch of units.
+
+        Rounds that nobody has looked at stand in ``unread``; nothing is told of them.
+        """
+        study, member = get_study_or_404(self.user, slug)
+        found = wanted_version(
+            codebooks.readable_versions(study, member), request.query_params.get("version")
+        )
+        if found is None:
+            raise Http404("There is no such version, or it is not frozen yet.")
+        asked = request.query_params.get("batch", str(SIZES[1]))
+        if not asked.isdecimal() or not 1 <= int(asked) <= LARGEST_BATCH:
+            raise InvalidInputError({"batch": [f"Give a number of units from 1 to {LARGEST_BATCH:,}."]})
+        return Response(usage_data(found, usage(found, member, int(asked)), int(asked)))
+
+
 class CodebookVersions(ApiView):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str) -> Response:
@@ -256,5 +285,6 @@ urlpatterns: list[URLPattern] = [
     path("studies/<slug:slug>/codebook/archive/", CodebookArchive.as_view(), name="codebook-archive"),
     path("studies/<slug:slug>/codebook/undo/", CodebookUndo.as_view(), name="codebook-undo"),
     path("studies/<slug:slug>/codebook/recode/", CodebookRecode.as_view(), name="codebook-recode"),
+    path("studies/<slug:slug>/codebook/usage/", CodebookUsage.as_view(), name="codebook-usage"),
     path("studies/<slug:slug>/codebook/versions/", CodebookVersions.as_view(), name="codebook-versions"),
 ]

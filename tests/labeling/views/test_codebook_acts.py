@@ -57,6 +57,20 @@ def test_every_act_is_shown_before_it_is_done(lead, study, act):
     assert draft_or_current(study).version == 2
 
 
+def test_several_categories_are_merged_into_one_as_one_step(lead, study):
+    url = address(study, "merge")
+    itself = lead.post(url, {"into": "crash", "others": ["crash"]})
+    assert itself.status_code == 422
+    assert "Take it out here" in itself.text
+    tried = lead.post(url, {"into": "crash", "others": ["warning"]})
+    assert 'type="hidden" name="others" value="warning"' in tried.text
+    lead.post(url, {"into": "crash", "others": ["warning"], "confirm": "1"})
+    kept = Category.objects.filter(dimension__codebook=draft_or_current(study), archived=True)
+    assert set(kept.values_list("code", flat=True)) == {"hang", "warning"}
+    lead.post(plain(study, "undo"))
+    assert draft_or_current(study).version == 1
+
+
 def test_the_preview_shows_agreement_before_and_after(lead, study):
     page = lead.post(address(study, "merge"), ASKED["merge"]).text
     assert "Cohen&#x27;s κ" in page

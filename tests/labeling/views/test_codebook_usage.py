@@ -70,3 +70,26 @@ def test_a_coder_reads_of_the_rounds_they_coded_in(client, study):
     nobody = ask(client, study, coder_called(study, "dora").user)
     assert "no closed round" in nobody.text
     assert ask(client, study, lead_of(make_study()).user).status_code == 404
+
+
+def test_the_api_gives_counts_and_batches_as_the_page_does(client, study):
+    client.force_login(lead_of(study).user)
+    address = reverse("api:codebook-usage", args=[study.slug])
+    told = client.get(address, {"batch": 5}).json()
+    (used,) = told["dimensions"]
+    assert (told["version"], told["rounds"], told["unread"]) == (1, [1, 2], [])
+    assert {row["code"]: row["counts"] for row in used["categories"] if row["total"]} == {
+        "crash": [3, 2],
+        "hang": [3, 0],
+        "warning": [0, 1],
+    }
+    assert used["saturation"]["batches"][0] == {
+        "first": 1,
+        "last": 5,
+        "new": ["Crash", "Hang", "Warning"],
+        "total": 3,
+    }
+    assert used["saturation"]["quiet"] == 1
+    assert client.get(address, {"batch": "0"}).status_code == 422
+    client.force_login(lead_of(make_study()).user)
+    assert client.get(address).status_code == 404
