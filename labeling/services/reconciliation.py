@@ -162,7 +162,7 @@ def propose_decision(
             raise PermissionDenied("Only the coders of this unit propose its decision.")
         decision = _open_decision(locked, dimension)
         if decision.pk is None:
-            raise DecisionError("This is not queued, so nothing waits for it. A lead may record its answer.")
+            _ask_of_part(decision)
         proposal = DecisionProposal(
             round_unit=locked,
             dimension=dimension,
@@ -181,6 +181,14 @@ def propose_decision(
         told = "decision.proposed" if decision.is_open else "decision.recorded"
         notify(_others(coders, by), verb=told, object=_object(locked), url=_page(decision))
     return decision
+
+
+def _ask_of_part(decision: Decision) -> None:
+    """Put the exclusion of a part before its coders: nobody was asked when the whole was split."""
+    if decision.dimension != UNIT or decision.round_unit.unit.split_from_id is None:
+        raise DecisionError("This is not queued, so nothing waits for it. A lead may record its answer.")
+    decision.save()
+    settle_unit(decision.round_unit)
 
 
 def _escalate(decision: Decision, by: Membership) -> None:

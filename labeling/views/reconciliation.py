@@ -88,15 +88,17 @@ def _find(round_unit: RoundUnit, dimension: str, member: Membership) -> Decision
         .first()
     )
     if decision is None:
-        decision = _undecided_text(round_unit, dimension)
+        decision = _never_queued(round_unit, dimension)
     decision.round_unit = round_unit
     return decision
 
 
-def _undecided_text(round_unit: RoundUnit, dimension: str) -> Decision:
-    """Free text is never queued, and has no decision until somebody writes the final one."""
-    texts = {each.key for each in round_dimensions(round_unit.round) if each.kind == Dimension.Kind.TEXT}
-    if dimension not in texts:
+def _never_queued(round_unit: RoundUnit, dimension: str) -> Decision:
+    """Free text and the exclusion of a part have no decision until somebody makes one."""
+    asked = {each.key for each in round_dimensions(round_unit.round) if each.kind == Dimension.Kind.TEXT}
+    if round_unit.unit.split_from_id is not None:
+        asked.add(UNIT)
+    if dimension not in asked:
         raise Http404("The coders did not disagree here.")
     return Decision(round_unit=round_unit, dimension=dimension, type=Decision.Type.ONE_SIDED)
 

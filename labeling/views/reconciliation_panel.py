@@ -181,7 +181,7 @@ class Panel:
         return [
             self._other(key, names, found.get(key))
             for key, names in self.names_by_dimension.items()
-            if key in found or self._is_undecided_text(names)
+            if key in found or self._is_undecided_text(names) or self._is_undecided_part(key)
         ]
 
     def _is_undecided_text(self, names: AnswerNames) -> bool:
@@ -189,11 +189,14 @@ class Panel:
         is_text = dimension is not None and dimension.kind == Dimension.Kind.TEXT
         return is_text and dimension is not self.names.dimension
 
+    def _is_undecided_part(self, key: str) -> bool:
+        return key == UNIT != self.item.dimension and self.item.round_unit.unit.split_from_id is not None
+
     def _other(self, key: str, names: AnswerNames, decision: Decision | None) -> Other:
         mark = self.marks.get(key, UNIT_MARK)
         url = decision_url(self.coding_round, self._unit, key)
         if decision is None:
-            return Other(mark, "no final text", url, is_open=False)
+            return Other(mark, "kept" if key == UNIT else "no final text", url, is_open=False)
         return Other(mark, names.decision(decision), url, decision.is_open)
 
     @property
@@ -240,7 +243,8 @@ class Panel:
 
     @property
     def can_propose(self) -> bool:
-        return self.is_undecided and not self.decision._state.adding and self.is_coder
+        is_asked = self.item.dimension == UNIT or not self.decision._state.adding
+        return self.is_undecided and is_asked and self.is_coder
 
     @property
     def can_record(self) -> bool:

@@ -5,7 +5,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from labeling.errors import DecisionError, InvalidInputError, RoundStateError
-from labeling.models import AgreementReport, Annotation, Decision, Role, Round, RoundUnit
+from labeling.models import UNIT, AgreementReport, Annotation, Decision, Role, Round, RoundUnit
 from labeling.services.exports import stream
 from labeling.services.reconciliation import (
     Answer,
@@ -162,6 +162,23 @@ def test_the_coders_of_the_whole_decide_its_parts_together(closed, whole):
             answer=Answer(categories=("crash",)),
         )
     assert (decision.how, decision.categories.get().code) == ("discussed", "crash")
+
+
+def test_a_part_can_be_excluded_by_itself(client, closed, whole):
+    first, second = split(whole)
+    page = reverse(
+        "labeling:reconciliation-detail", args=[closed.study.slug, closed.number, first.pk, "symptom"]
+    )
+    exclusion = page.replace("symptom", UNIT)
+    body = {"answer": "other", "other": "excluded:duplicate", "version": "0", "action": "propose"}
+    for name in ("ada", "ben"):
+        client.force_login(coder_called(closed.study, name).user)
+        assert exclusion in client.get(page).text
+        assert client.post(exclusion, body).status_code == 302
+    assert Decision.objects.get(round_unit__unit=first, dimension=UNIT).how == "discussed"
+    assert Decision.objects.get(round_unit__unit=first, dimension="symptom").how == "excluded"
+    assert Decision.objects.get(round_unit__unit=second, dimension="symptom").is_open
+    assert labels(closed.study, all_rounds=True)[first.ref, "symptom"][0] == "excluded"
 
 
 def test_a_finished_round_reconciles_again(closed, whole):
