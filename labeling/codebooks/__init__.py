@@ -14,25 +14,32 @@ class UnknownTemplateError(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Publication a template follows, and how closely."""
+    """Publication a template follows, and how closely. What we do not know of it is None."""
 
-    title: str
     authors: str
-    venue: str
     year: int
-    doi: str | None
-    note: str
+    title: str | None = None
+    venue: str | None = None
+    doi: str | None = None
+    note: str = ""
+
+    @property
+    def citation(self) -> str:
+        """As far as it is known: authors (year). Title. Venue."""
+        told = [f"{self.authors} ({self.year})", self.title, self.venue]
+        return ". ".join(each.rstrip(".") for each in told if each) + "."
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """What a list of templates shows of one."""
+    """What a list of templates shows of one; ``added`` names what is ours and not of the source."""
 
     name: str
     title: str
     source: Source
     dimensions: int
     categories: int
+    added: tuple[str, ...] = ()
 
 
 def available() -> list[Template]:
@@ -53,9 +60,23 @@ def load(name: str) -> dict[str, Any]:
 
 def _template(name: str) -> Template:
     data = _read(name)
-    source = {"doi": None, "note": ""} | data["source"]
-    categories = sum(len(dimension.get("categories", [])) for dimension in data["dimensions"])
-    return Template(name, data["title"], Source(**source), len(data["dimensions"]), categories)
+    dimensions = data["dimensions"]
+    return Template(
+        name,
+        data["title"],
+        Source(**data["source"]),
+        len(dimensions),
+        sum(len(dimension.get("categories", [])) for dimension in dimensions),
+        tuple(told for dimension in dimensions if (told := _added(dimension))),
+    )
+
+
+def _added(dimension: dict[str, Any]) -> str:
+    """What of a dimension is ours; empty where nothing is."""
+    if dimension.get("added"):
+        return f"{dimension['name']}, all of it"
+    names = [each["name"] for each in dimension.get("categories", []) if each.get("added")]
+    return f"{dimension['name']}: {', '.join(names)}" if names else ""
 
 
 def _dimension(entry: dict[str, Any], order: int) -> dict[str, Any]:

@@ -88,6 +88,7 @@ def _overview(
         "dimensions": shown_dimensions(newest) if newest else [],
         "dimension_form": NewDimensionForm(),
         "template_form": TemplateForm(),
+        "templates": templates.available(),
         "freeze_form": FreezeForm(),
         "last_act": last_act(study),
         "has_split": CategoryMapping.objects.filter(

@@ -45,6 +45,16 @@ def test_the_templates_are_listed_with_title_source_and_size() -> None:
     training = next(one for one in listed if one.name == "llm-training-systems")
     assert training.source.doi == "10.1145/3696630.3728538"
     assert (training.dimensions, training.categories) == (5, 45)
+    assert any(told.startswith("Root cause: ") and "API Misuse" not in told for told in training.added)
+
+
+def test_a_citation_says_what_is_known_and_nothing_else() -> None:
+    cited = {one.name: one.source for one in codebooks.available()}
+    assert cited["gpu-kernel-libraries"].citation == "Gao et al. (2026)."
+    assert "look them up before you cite it" in cited["gpu-kernel-libraries"].note
+    assert cited["dl-compilers"].citation.endswith(
+        "Xiang Chen (2021). A Comprehensive Study of Deep Learning Compiler Bugs. ESEC/FSE 2021."
+    )
 
 
 @every_template
