@@ -132,7 +132,7 @@ def _single_ratings(case: Mapping[str, Any]) -> tuple[Ratings, tuple[str, ...], 
     if "counts" in case:
         ratings = Ratings.from_unit_counts(case["counts"])
         return ratings, _categories(case, ratings.k), _coders(case, ratings.coders)
-    rows = case["units"]
+    rows = _rows(case)
     used = {str(value) for row in rows for value in row if value is not None}
     categories = tuple(map(str, case.get("categories") or sorted(used)))
     if not used <= set(categories):
@@ -145,7 +145,7 @@ def _single_ratings(case: Mapping[str, Any]) -> tuple[Ratings, tuple[str, ...], 
 
 
 def _multiple(case: Mapping[str, Any]) -> MultipleChoice:
-    rows = [[None if value is None else frozenset(map(str, value)) for value in row] for row in case["units"]]
+    rows = [[None if value is None else frozenset(map(str, value)) for value in row] for row in _rows(case)]
     coders = _coders(case, len(rows[0]) if rows else None)
     ratings, sets = set_ratings(rows, len(coders))
     used = frozenset[str]().union(*sets)
@@ -162,10 +162,16 @@ def _categories(case: Mapping[str, Any], k: int) -> tuple[str, ...]:
     return tuple(map(str, names))
 
 
+def _rows(case: Mapping[str, Any]) -> list[list[Any]]:
+    """Give the answers of each unit. A coder alone stands beside one who answered nothing."""
+    rows = [list(row) for row in case["units"]]
+    return [[*row, None] for row in rows] if all(len(row) == 1 for row in rows) else rows
+
+
 def _coders(case: Mapping[str, Any], number: int | None) -> tuple[str, ...]:
-    names = case.get("coders") or [f"r{place + 1}" for place in range(number or 0)]
+    names = list(case.get("coders") or [f"r{place + 1}" for place in range(number or 0)])
+    if "units" in case and len(names) == 1:
+        names.append("nobody")
     if number is not None and len(names) != number:
         raise ValueError(f"it names {len(names)} coders, the numbers are for {number}.")
-    if len(names) < 2:
-        raise ValueError("agreement needs at least two coders.")
     return tuple(map(str, names))

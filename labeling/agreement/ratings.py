@@ -61,7 +61,7 @@ class Ratings:
         table = np.asarray(counts, dtype=np.int64)
         if table.ndim != 2 or (table < 0).any():
             raise ValueError("Counts must be a table of units by categories without negative numbers.")
-        width = int(table.sum(axis=1).max(initial=0))
+        width = max(2, int(table.sum(axis=1).max(initial=0)))
         codes = np.full((len(table), width), NOT_CODED, dtype=np.int64)
         for row, uses in zip(codes, table, strict=True):
             row[: uses.sum()] = np.repeat(np.arange(table.shape[1]), uses)

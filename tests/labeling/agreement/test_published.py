@@ -60,7 +60,6 @@ def test_an_unknown_name_is_a_difference() -> None:
         ({"table": [[1, 2], [0, 1]], "agreement_weights": [[1]]}, "a row and a column for every category"),
         ({"table": [[1, 2], [0, 1]], "coders": ["A"]}, "names 1 coders"),
         ({"units": [["a", "b"]], "categories": ["a"]}, "'b' is not among"),
-        ({"units": [["a"]]}, "at least two coders"),
         ({"units": [["a", "b"], ["a"]]}, "cannot be computed"),
         ({"units": [[["a"], ["b"]]], "multi": True, "categories": ["a"]}, "'b' is not among"),
         ({"counts": [[1, -1]]}, "negative"),
@@ -97,10 +96,22 @@ def test_a_plain_list_of_cases_is_read(tmp_path) -> None:
     assert read_cases(path) == [{"id": "a"}]
 
 
-def test_a_case_without_units_has_a_reason_and_no_coefficient() -> None:
+@pytest.mark.parametrize(
+    ("answers", "n_units"),
+    [
+        ({"coders": ["A", "B"], "categories": ["a", "b"], "units": []}, 0),
+        ({"coders": ["A", "B"], "categories": ["a", "b"], "units": [["a", None], ["b", None]]}, 2),
+        ({"coders": ["A"], "units": [["a"], ["b"]]}, 2),
+        ({"counts": [[1, 0], [0, 1], [0, 0]]}, 3),
+    ],
+)
+def test_a_case_that_nobody_coded_twice_has_a_reason_and_no_coefficient(answers, n_units) -> None:
     names = ("cohen_kappa", "krippendorff_alpha_ordinal", "gwet_ac1", "light_kappa", "boot_ci95")
-    expected = {name: {"v": None} for name in names} | {"n_units": {"v": 0}, "undefined": {"v": "any reason"}}
-    case = {"id": "none", "coders": ["A", "B"], "categories": ["a", "b"], "units": [], "expected": expected}
+    expected = {name: {"v": None} for name in names} | {
+        "n_units": {"v": n_units},
+        "undefined": {"v": "any reason"},
+    }
+    case = {"id": "none", "expected": expected, **answers}
     assert [one for one in compare_case(case) if one.difference is not None] == []
 
 
