@@ -11,7 +11,7 @@ from typing import Any
 
 from django.utils.dateparse import parse_datetime
 
-from labeling.markdown import with_images, without_references
+from labeling.markdown import render_plain, with_images, without_references
 from labeling.models import Assignment, IssueSnapshot, Membership, Round, Unit
 from labeling.patches import patch_lines
 from labeling.selectors.masks import Masks
@@ -51,10 +51,13 @@ _WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
 }
 
 
-def issue_view(target: Assignment | Unit, member: Membership, *, show_images: bool = False) -> dict[str, Any]:
+def issue_view(
+    target: Assignment | Unit, member: Membership, *, show_images: bool = False, show_source: bool = False
+) -> dict[str, Any]:
     """Give what ``member`` may see of the issue of a unit; it is rendered now if it never was."""
     unit = target.round_unit.unit if isinstance(target, Assignment) else target
-    return shown_issue(unit, hidden_fields(target, member), show_images=show_images)
+    hidden = hidden_fields(target, member)
+    return shown_issue(unit, hidden, show_images=show_images, show_source=show_source)
 
 
 def hidden_fields(target: Assignment | Unit, member: Membership) -> frozenset[str]:
@@ -132,7 +135,13 @@ def hidden_in_list(rows: Collection[Assignment], member: Membership) -> dict[int
     }
 
 
-def shown_issue(unit: Unit, hidden: frozenset[str], *, show_images: bool = False) -> dict[str, Any]:
+def shown_issue(
+    unit: Unit, hidden: frozenset[str], *, show_images: bool = False, show_source: bool = False
+) -> dict[str, Any]:
+    """Give an issue without what is hidden; ``show_source`` leaves its Markdown as it was written.
+
+    What is shown as its source has no name: quotes are anchored in the rendered text alone.
+    """
     issue, snapshot = unit.issue, unit.snapshot or unit.issue.latest
     view: dict[str, Any] = {
         "ref": shown_ref(unit, hidden),
@@ -143,7 +152,9 @@ def shown_issue(unit: Unit, hidden: frozenset[str], *, show_images: bool = False
         "masked": sorted(hidden),
         "changed_since": snapshot is not None and issue.latest_id not in (None, snapshot.pk),
     }
-    return view | (_EMPTY if snapshot is None else _Shown(snapshot, hidden, show_images).view())
+    if snapshot is None:
+        return view | _EMPTY
+    return view | _Shown(snapshot, hidden, show_images=show_images, show_source=show_source).view()
 
 
 _EMPTY: dict[str, Any] = {
@@ -166,12 +177,15 @@ _EMPTY: dict[str, Any] = {
 class _Shown:
     """One snapshot for one reader."""
 
-    def __init__(self, snapshot: IssueSnapshot, hidden: frozenset[str], show_images: bool) -> None:
+    def __init__(
+        self, snapshot: IssueSnapshot, hidden: frozenset[str], *, show_images: bool, show_source: bool
+    ) -> None:
         self.snapshot = snapshot
         self.hidden = hidden
         self.show_images = show_images
         self.documents = {document["key"]: document for document in document_view(snapshot)}
         self.names = DocumentNames(snapshot, hidden)
+        self.sources = dict(snapshot.documents.values_list("key", "source")) if show_source else None
 
     def view(self) -> dict[str, Any]:
         snapshot, hides_state = self.snapshot, "state" in self.hidden
@@ -184,14 +198,20 @@ class _Shown:
             "closed_at": None if hides_state else snapshot.closed_at,
             "fetched_at": snapshot.fetched_at,
             "github_labels": [] if "github_labels" in self.hidden else snapshot.github_labels,
-            "body": {"key": "body", "html": self._html("body")},
+            "body": {"key": self._name("body"), "html": self._html("body")},
             "comments": [self._comment(each) for each in _comments_shown(snapshot, self.hidden)],
             "timeline": list(self._timeline()),
             "fixes": [] if "fix" in self.hidden else [self._fix(fix) for fix in snapshot.fixes],
             "carries": snapshot.carries,
         }
 
+    def _name(self, key: str) -> str:
+        return self.names.shown(key) if self.sources is None else ""
+
     def _html(self, key: str) -> str:
+        if self.sources is not None:
+            source = self.sources.get(key, "")
+            return render_plain(source).html if source else ""
         html = (self.documents.get(key) or {}).get("html") or ""
         if "repository" in self.hidden:
             html = without_references(html)
@@ -200,7 +220,7 @@ class _Shown:
     def _comment(self, comment: Mapping[str, Any]) -> dict[str, Any]:
         key = f"comment:{comment['id']}"
         return {
-            "document": key,
+            "document": self._name(key),
             "html": self._html(key),
             "author": None if "author" in self.hidden else comment.get("author"),
             "association": comment.get("association"),
@@ -245,7 +265,7 @@ class _Shown:
             "additions": fix.get("additions"),
             "deletions": fix.get("deletions"),
             "message_html": self._html(message),
-            "document": self.names.shown(message),
+            "document": self._name(message),
             "files": [self._file(fix["key"], file) for file in fix.get("files") or ()],
         }
 

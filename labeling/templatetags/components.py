@@ -158,7 +158,8 @@ def issue_field(name: str) -> str:
 @register.filter
 def has_images(issue: Mapping[str, Any]) -> bool:
     """Whether a text of the issue holds images, which are loaded only when asked for."""
-    texts = [issue["body"]["html"], *(comment["html"] for comment in issue["comments"])]
+    comments = issue.get("every_comment", issue["comments"])
+    texts = [issue["body"]["html"], *(comment["html"] for comment in comments)]
     return any("image-placeholder" in text for text in texts)
 
 
@@ -276,6 +277,12 @@ def sort_header(context: RequestContext, label: str, name: str, css_class: str =
         "direction": direction,
         "href": _query(context, ordering=wanted, page=None),
     }
+
+
+@register.simple_tag(takes_context=True)
+def query(context: RequestContext, **changes: str | None) -> str:
+    """Change parameters of this address, or leave out those that are None: ``{% query raw="" %}``."""
+    return _query(context, **changes)
 
 
 def _parameters(context: RequestContext) -> Any:

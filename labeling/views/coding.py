@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpResponse
-from django.shortcuts import redirect
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
 
 from annotator.http import CoderRequest, render_page
@@ -30,10 +30,14 @@ from labeling.selectors.coding import (
     queue,
     shown_refs,
 )
+from labeling.selectors.portions import comments_from, file_named, first_portion, rest
 from labeling.selectors.rounds import rounds_to_code
 from labeling.services import coding
 
 PAGE = 100
+MOST_COMMENTS = 999_999
+#: Parameters that say how texts are shown: with their images, as they were written.
+LOOKS = ("images", "raw")
 
 
 def coding_home(request: CoderRequest, slug: str) -> HttpResponse:
@@ -196,18 +200,21 @@ def _show(
     coding_round = assignment.round_unit.round
     narrowed = narrowing(request.GET)
     before, after = neighbours(member, assignment, narrowed)
+    issue = _issue_asked_for(request, assignment, member)
     context = {
         "assignment": assignment,
         "coding_round": coding_round,
         "study": coding_round.study,
         "membership": member,
         "nav": "coding",
-        "issue": issue_view(assignment, member, show_images="images" in request.GET),
+        "issue": issue if "whole" in request.GET else first_portion(issue),
+        "sections_url": _sections_url(request, assignment),
         "form": coding_form(assignment, state, errors),
         "state": state,
         "save_url": reverse("api:assignment-detail", args=[assignment.pk]),
         "progress": own_progress(member, coding_round) | {"position": assignment.position},
         "unit_url": unit_url(assignment, narrowed),
+        "whole_url": unit_url(assignment, narrowed | {"whole": ""}),
         "last_url": _feedback_url(assignment)
         if _is_trained(assignment)
         else _queue_url(coding_round, narrowed),
@@ -220,6 +227,43 @@ def _show(
     if "images" in request.GET:
         response._csp_update = {"img-src": ["https:"]}  # type: ignore[attr-defined] # django-csp reads it
     return response
+
+
+def coding_sections(request: CoderRequest, slug: str, number: int, unit_id: int) -> HttpResponse:
+    """Give what the page of a long unit has left out: comments from a place on, a file, or all of it."""
+    assignment, member = get_unit_assignment_or_404(request.user, slug, number, unit_id)
+    if not assignment.takes_answers:
+        raise Http404("The round is closed.")
+    issue = _issue_asked_for(request, assignment, member)
+    context: dict[str, Any] = {"sections_url": _sections_url(request, assignment)}
+    if "file" in request.GET:
+        file = file_named(issue, request.GET["file"])
+        if file is None or not file["lines"]:
+            raise Http404("There is no patch of such a file.")
+        return render(request, "labeling/_patch.html", context | {"file": file})
+    context["whole_url"] = unit_url(assignment, narrowing(request.GET) | {"whole": ""})
+    if "comments" in request.GET:
+        start = request.GET["comments"]
+        if not start.isdecimal() or len(start) > len(str(MOST_COMMENTS)):
+            raise Http404("Comments are counted from 0.")
+        return render(
+            request, "labeling/_comments.html", context | {"portion": comments_from(issue, int(start))}
+        )
+    return render(request, "labeling/_sections.html", context | {"rest": rest(issue)})
+
+
+def _issue_asked_for(request: CoderRequest, assignment: Assignment, member: Membership) -> dict[str, Any]:
+    images, raw = (look in request.GET for look in LOOKS)
+    return issue_view(assignment, member, show_images=images, show_source=raw)
+
+
+def _sections_url(request: CoderRequest, assignment: Assignment) -> str:
+    """Address of the parts of a unit, to be continued by a parameter; texts look there as they do here."""
+    unit = assignment.round_unit
+    address = reverse(
+        "labeling:coding-sections", args=[unit.round.study.slug, unit.round.number, unit.unit_id]
+    )
+    return f"{address}?" + "".join(f"{look}&" for look in LOOKS if look in request.GET)
 
 
 def coding_queue(request: CoderRequest, slug: str, number: int) -> HttpResponse:
@@ -276,4 +320,9 @@ urlpatterns: list[URLPattern] = [
     path("studies/<slug:slug>/coding/own/", own_units, name="own-units"),
     path("studies/<slug:slug>/rounds/<int:number>/queue/", coding_queue, name="coding-queue"),
     path("studies/<slug:slug>/rounds/<int:number>/units/<int:unit_id>/", coding_detail, name="coding-detail"),
+    path(
+        "studies/<slug:slug>/rounds/<int:number>/units/<int:unit_id>/sections/",
+        coding_sections,
+        name="coding-sections",
+    ),
 ]

@@ -184,7 +184,7 @@ def test_a_hidden_field_is_named_and_its_content_is_nowhere():
 def test_images_are_offered_where_there_are_some():
     assert "Show images" not in rendered()
     picture = '<p><span class="image-placeholder" data-src="https://example.org/a.png">curve</span></p>'
-    assert 'href="?images"' in rendered(issue_said={"body": {"key": "body", "html": picture}})
+    assert 'href="?images="' in rendered(issue_said={"body": {"key": "body", "html": picture}})
 
 
 def test_an_issue_without_text_says_so():

@@ -6,9 +6,9 @@ import { clear, paintQuotes } from "./paint.js";
 const FIELDS = ["dimension", "category", "document", "start", "end", "quote"];
 
 export class Evidence extends EventTarget {
-  constructor({ issue, form, texts }) {
+  constructor({ issue, form, texts, sections }) {
     super();
-    Object.assign(this, { issue, form, texts });
+    Object.assign(this, { issue, form, texts, sections });
     this.row = document.getElementById("quote-row");
     this.quotes = pure(JSON.parse(document.getElementById("evidence").textContent));
     this.toggle = document.getElementById("show-quotes");
@@ -186,7 +186,13 @@ export class Evidence extends EventTarget {
     listed.scrollIntoView({ block: "nearest" });
   }
 
-  #step(by) {
+  // Texts have come: quotes of them can be shown.
+  repaint() {
+    this.#paint();
+  }
+
+  async #step(by) {
+    await this.#fetchQuoted();
     const order = [...this.issue.querySelectorAll("button[data-quote]")].map((tag) => Number(tag.dataset.quote));
     if (order.length === 0) return;
     const at = order.indexOf(this.current);
@@ -194,7 +200,12 @@ export class Evidence extends EventTarget {
     this.#go(order[next]);
   }
 
-  #go(place) {
+  async #fetchQuoted() {
+    if (this.quotes.some(({ document: name }) => !this.texts.elements.has(name))) await this.sections.whole();
+  }
+
+  async #go(place) {
+    await this.#fetchQuoted();
     if (!this.toggle.checked) {
       this.toggle.checked = true;
       this.#paint();

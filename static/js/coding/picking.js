@@ -4,11 +4,14 @@
 
 const BLOCKS = "p, li, pre, blockquote, table, dd, h1, h2, h3, h4, h5, h6";
 
-export function enablePicking({ issue, texts, signal }) {
+export function enablePicking({ issue, texts, sections, signal }) {
   let picked = null;
   let known = null;
 
-  document.getElementById("pick").addEventListener("click", () => {
+  sections.addEventListener("change", () => (known = null));
+
+  document.getElementById("pick").addEventListener("click", async () => {
+    await sections.whole();
     const line = (isPicked() && picked) || firstOnScreen();
     if (line) pick(line, line);
   });

@@ -2,9 +2,16 @@
 // lines joined by line breaks. Offsets of a quote count code points, as the server does; those of a page, UTF-16 units.
 
 export class Texts {
-  constructor(root) {
-    this.elements = new Map();
-    for (const element of root.querySelectorAll("[data-document]")) this.elements.set(element.dataset.document, element);
+  constructor(root, selector = "[data-document]") {
+    this.root = root;
+    this.selector = selector;
+    this.refresh();
+  }
+
+  // Find the texts that are on the page now.
+  refresh() {
+    const found = [...this.root.querySelectorAll(this.selector)];
+    this.elements = new Map(found.map((element) => [element.dataset.document ?? element, element]));
   }
 
   read(name) {

@@ -51,7 +51,8 @@ export class Units {
     this.url = this.#main().dataset.url;
     history.pushState(null, "", this.url);
     window.scrollTo(0, 0);
-    // The scripts of the frame take care of every part that htmx puts in; so they do of this one.
+    // The scripts of the frame take care of every part that htmx puts in; so they do of this one, and htmx itself.
+    window.htmx.process(this.#main());
     this.#main().dispatchEvent(new CustomEvent("htmx:afterSettle", { bubbles: true }));
     this.enter();
     document.getElementById("issue").focus({ preventScroll: true });

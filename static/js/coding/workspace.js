@@ -5,10 +5,12 @@ import { settleConflicts } from "./conflicts.js";
 import { Drafts } from "./drafts.js";
 import { Evidence } from "./evidence.js";
 import { enableFilter } from "./filter.js";
+import { Finding } from "./finding.js";
 import { enableOwnUnits } from "./own_units.js";
 import { followParts } from "./parts.js";
 import { enablePicking } from "./picking.js";
 import { enableProposals } from "./proposals.js";
+import { Sections } from "./sections.js";
 import { SelectedText } from "./selection.js";
 import { enableReturn } from "./session.js";
 import { Texts } from "./texts.js";
@@ -28,7 +30,12 @@ export class Workspace {
     const { signal } = this.leaving;
     const issue = document.getElementById("issue");
     const texts = new Texts(issue);
-    this.evidence = new Evidence({ issue, form, texts });
+    const sections = new Sections({ issue, url: document.getElementById("coding").dataset.sectionsUrl, signal });
+    this.evidence = new Evidence({ issue, form, texts, sections });
+    sections.addEventListener("change", () => {
+      texts.refresh();
+      this.evidence.repaint();
+    });
     this.answers = new Answers(form, this.evidence);
     this.drafts = new Drafts({
       url: form.dataset.saveUrl,
@@ -45,7 +52,9 @@ export class Workspace {
     const changed = () => this.#changed();
     this.evidence.addEventListener("change", changed);
     new SelectedText({ issue, form, texts, answers: this.answers, evidence: this.evidence, changed, signal });
-    enablePicking({ issue, texts, signal });
+    enablePrinting(sections);
+    new Finding({ issue, sections, signal });
+    enablePicking({ issue, texts, sections, signal });
     document.getElementById("pick").hidden = false;
     this.#start(signal);
   }
@@ -145,6 +154,16 @@ export class Workspace {
     this.known = values;
     this.answers.refresh();
   }
+}
+
+// On paper nothing can be unfolded, so all of the unit has to be there.
+function enablePrinting(sections) {
+  const button = document.getElementById("print");
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await sections.whole();
+    window.print();
+  });
 }
 
 function changesOf(sent, action) {

@@ -4,7 +4,16 @@ from django.urls import reverse
 from labeling.models import Assignment, Submission
 from labeling.services.coding import save_draft
 from labeling.services.rounds import close_round
-from tests.factories import assignment_of, lead_of, make_member, make_round, make_study, make_submission
+from tests.factories import (
+    assignment_of,
+    lead_of,
+    make_issue,
+    make_member,
+    make_round,
+    make_study,
+    make_submission,
+    make_unit,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -210,3 +219,81 @@ def test_a_unit_fetched_ahead_is_the_next_one_and_not_opened(own, coding_round, 
     for place in (1, 2):
         make_submission(assignment_of(coding_round, ada, place))
     assert own.get(page_of(coding_round, ada) + "?ahead").status_code == 204
+
+
+# Long units ---------------------------------------------------------------------------------------
+
+LONG = "@@ -1,500 +1,500 @@\n" + "\n".join(f"+line {number}" for number in range(500))
+FILES = [{"path": "short.txt", "patch": "@@ -1 +1 @@\n+x"}, {"path": "long.txt", "patch": LONG}]
+WORDS = [f"Comment {number}." for number in range(119)]
+
+
+def long_unit(**settings):
+    """A round of a unit with 120 comments, the first by a maintainer, and a fix with a long patch."""
+    study = make_study()
+    ada = make_member(study)
+    told = [{"body": "MAINTAINER", "association": "MEMBER"}, *WORDS]
+    fix = {"key": "octo/spoon#9", "message": "Mend it", "files": FILES}
+    unit = make_unit(study, make_issue(study, comments=told, fixes=[fix], rendered=False))
+    coding_round = make_round(study, coders=[ada], units=[unit], **settings)
+    page = page_of(coding_round, ada)
+    return ada, page, f"{page}sections/"
+
+
+def test_a_page_begins_with_the_first_portion_and_the_rest_follows_when_asked_for(client):
+    ada, page, sections = long_unit()
+    client.force_login(ada.user)
+    html = client.get(page).text
+    assert [f"<p>Comment {number}." in html for number in (48, 49)] == [True, False]
+    assert "Show 50 more comments of 120" in html
+    assert ["+x<" in html, "+line 7<" in html] == [True, False]
+    portion = client.get(sections, {"comments": "100"}).text
+    assert [f"<p>Comment {number}." in portion for number in (98, 99, 118)] == [False, True, True]
+    assert "data-waiting" not in portion
+    assert "+line 499<" in client.get(sections, {"file": "fix:octo/spoon#9:file:long.txt"}).text
+    rest = client.get(sections).text
+    whole = client.get(page, {"whole": ""}).text
+    for number in (49, 118):
+        assert f"<p>Comment {number}." in rest
+        assert f"<p>Comment {number}." in whole
+    assert "data-waiting" not in whole + rest
+
+
+def test_a_part_that_does_not_exist_is_not_found(client):
+    ada, _, sections = long_unit()
+    client.force_login(ada.user)
+    for query in (
+        {"comments": "-1"},
+        {"comments": "9" * 30},
+        {"comments": ""},
+        {"file": "body"},
+        {"file": ""},
+    ):
+        assert client.get(sections, query).status_code == 404, query
+    assert "<p>" not in client.get(sections, {"comments": "120"}).text
+
+
+def test_parts_hide_what_the_round_and_its_stages_hide(client):
+    stages = [{"dimensions": ["symptom"]}, {"dimensions": ["cause", "fix"], "reveals": ["fix"]}]
+    ada, page, sections = long_unit(masked_fields=["maintainer_comments", "author"], stages=stages)
+    client.force_login(ada.user)
+    file = {"file": "fix:octo/spoon#9:file:long.txt"}
+    assert client.get(sections, file).status_code == 404
+    assert "+line 7<" not in client.get(sections).text
+    told = client.get(sections, {"comments": "0"}).text
+    assert ["MAINTAINER" in told, "commenter" in told] == [False, False]
+    client.post(page, {"d-symptom": "crash", "action": "submit", "version": "0"})
+    assert "+line 7<" in client.get(sections, file).text
+
+
+def test_the_raw_text_is_shown_as_it_was_written_and_takes_no_quotes(client):
+    study = make_study()
+    ada = make_member(study)
+    unit = make_unit(study, make_issue(study, body="It **stops** <b>", comments=["*too*"], rendered=False))
+    client.force_login(ada.user)
+    page = page_of(make_round(study, coders=[ada], units=[unit]), ada)
+    html = client.get(page, {"raw": "", "status": "todo"}).text
+    assert "It **stops** &lt;b&gt;" in html
+    assert "*too*" in html
+    assert 'data-document="body"' not in html
+    assert 'href="?status=todo">Formatted text' in html
