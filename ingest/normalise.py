@@ -47,7 +47,8 @@ def normalise_issue(record: IssueRecord) -> tuple[IssueRecord, tuple[str, ...]]:
         "fixes": tuple(replace(fix, url=_web_address(fix.url)) for fix in clean.fixes),
         "github_labels": tuple(sorted(set(clean.github_labels))),
     }
-    return replace(clean, **ruled), found.sentences()
+    news = {name: told for name, told in ruled.items() if told != getattr(clean, name)}
+    return replace(clean, **news) if news else clean, found.sentences()
 
 
 def cleaned(record: IssueRecord) -> IssueRecord:
@@ -91,15 +92,17 @@ def _clean(value: Any, found: _Findings) -> Any:
         return value if value.tzinfo is UTC else value.astimezone(UTC)
     if kind is tuple or kind is list:
         return tuple([_clean(item, found) for item in value])
-    if isinstance(value, Mapping):
-        return {_clean(key, found): _clean(item, found) for key, item in value.items()}
     if is_dataclass(kind):
         changed = {}
         for name in _names(kind):
             told = getattr(value, name)
+            if not told or type(told) in _PLAIN:  # by far the most
+                continue
             if (clean := _clean(told, found)) is not told and clean != told:
                 changed[name] = clean
         return replace(value, **changed) if changed else value
+    if isinstance(value, Mapping):
+        return {_clean(key, found): _clean(item, found) for key, item in value.items()}
     return value
 
 

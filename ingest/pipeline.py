@@ -22,11 +22,11 @@ from ingest.services import path_of
 from ingest.sources.base import Page, SourceError, SourceQuery
 from ingest.sources.files import read_pages
 from ingest.sources.github import fetch_issues
-from labeling.models import Job, Sample, Unit
+from labeling.models import Job, Sample, Study, Unit
 from labeling.services import jobs
 from labeling.services.corpus import apply_rules
 from labeling.services.events import record
-from labeling.services.issues import add_issues
+from labeling.services.issues import add_incoming, read_incoming
 from labeling.services.samples import pin_sample
 from labeling.services.word_index import ask_for_indexing
 
@@ -108,7 +108,7 @@ def _read(lease: jobs.Lease, turn: float | None, on_page: OnPage | None) -> bool
     started = time.monotonic()
     run = ImportRun.objects.select_related("by__user", "study").get(pk=lease.row.pk)
     for page in _pages(run, keep_alive(lease)):
-        stored = _store(lease, page)
+        stored = _store(lease, run.study, page)
         if on_page:
             on_page(stored)
         if turn is not None and time.monotonic() - started > turn:
@@ -124,12 +124,12 @@ def _pages(run: ImportRun, renew: Callable[[], None]) -> Iterator[Page]:
     return fetch_issues(query, run.checkpoint, **access, knows=StudyKnows(run.study))
 
 
-def _store(lease: jobs.Lease, page: Page) -> ImportRun:
+def _store(lease: jobs.Lease, study: Study, page: Page) -> ImportRun:
     """Keep a page and its checkpoint in one transaction, if the lease is still ours."""
-    clean = [cleaned(each) for each in page.records]
+    incoming = read_incoming(study, [cleaned(each) for each in page.records])
     with transaction.atomic():
         run = _locked(lease)
-        result = add_issues(study=run.study, records=clean, run_id=run.pk)
+        result = add_incoming(study=run.study, incoming=incoming, run_id=run.pk)
         apply_rules(study=run.study, issue_ids=result.issue_ids)
         if run.checkpoint != page.checkpoint:
             run.attempts = 0  # it gets on: it may fail as often again

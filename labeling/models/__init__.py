@@ -13,7 +13,7 @@ from .codebook import (
 )
 from .decision import UNIT, Comment, Decision, DecisionProposal, DecisionVersion, DisagreementReason
 from .event import Event, Notice
-from .issue import CorpusRule, Issue, IssueSnapshot, SnapshotDocument
+from .issue import CorpusRule, DistinctPair, Issue, IssueSnapshot, SnapshotDocument
 from .job import AnnotationImport, ExportJob, Heartbeat, IdempotentReply, Job, Leased
 from .round import Assignment, Round, RoundUnit
 from .sample import Sample, SampleUnit
@@ -42,6 +42,7 @@ __all__ = [
     "DecisionVersion",
     "Dimension",
     "DisagreementReason",
+    "DistinctPair",
     "Event",
     "Evidence",
     "ExportJob",

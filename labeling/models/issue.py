@@ -25,6 +25,7 @@ class Issue(Row):
     kind = models.TextField(choices=Kind.choices, default=Kind.ISSUE)
     key = BytewiseTextField()
     former_keys = models.JSONField(default=list, blank=True)
+    was_renamed = models.BooleanField(default=False, help_text="Whether there are former keys.")
     source_id = models.TextField(blank=True, help_text="The file's own id, where there is no address.")
     host = models.TextField(blank=True)
     repository = BytewiseTextField(blank=True)
@@ -69,6 +70,7 @@ class Issue(Row):
                 fields=("study", "rest_id"), condition=Q(rest_id__isnull=False), name="issue_study_rest"
             ),
             models.Index(fields=("study",), condition=Q(is_indexed=False), name="issue_study_unindexed"),
+            models.Index(fields=("study",), condition=Q(was_renamed=True), name="issue_study_renamed"),
             models.Index(fields=("study", "by_created", "id"), name="issue_study_created"),
             models.Index(fields=("study", "by_updated", "id"), name="issue_study_updated"),
             models.Index(fields=("study", "by_closed", "id"), name="issue_study_closed"),
@@ -95,6 +97,22 @@ def ref_of(key: str, source_id: str) -> str:
     if key.startswith("file:"):
         return source_id or key[:17]
     return key.split("/", 1)[1]
+
+
+class DistinctPair(Row):
+    """Two issues a lead compared and found to be no duplicates; the first has the smaller id."""
+
+    first = models.ForeignKey(Issue, on_delete=models.CASCADE, related_name="+", db_index=False)
+    second = models.ForeignKey(Issue, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=("first", "second"), name="distinct_pair"),
+            models.CheckConstraint(condition=Q(first__lt=models.F("second")), name="distinct_pair_order"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.first_id}, {self.second_id}"
 
 
 class IssueSnapshot(Row):

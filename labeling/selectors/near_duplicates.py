@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from labeling.selectors.corpus import Corpus, ListedIssue
-from labeling.services.near_duplicates import last_look
+from labeling.services.near_duplicates import kept_apart, last_look
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,9 @@ def candidates(seen: Corpus) -> list[Candidate]:
     # A text that is hidden from the member would be told by what it is near to.
     open_to_me = seen.issues().exclude(seen.masks.hiding()).filter(pk__in=ids, duplicate_of=None, gone=False)
     issues = {issue.id: issue for issue in seen.listed(open_to_me)}
+    apart = kept_apart(seen.member.study)
     return [
         Candidate(issues[one], issues[other], score)
         for one, other, score in pairs
-        if one in issues and other in issues
+        if one in issues and other in issues and (one, other) not in apart
     ]

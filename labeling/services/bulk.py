@@ -71,4 +71,4 @@ _EMPTY: Mapping[type, str] = {list: "[]", tuple: "[]", dict: "{}"}
 
 def _naive(at: datetime | None) -> str | None:
     """Write a time as Django does on SQLite: UTC, without saying so."""
-    return None if at is None else at.astimezone(UTC).replace(tzinfo=None).isoformat(" ")
+    return None if at is None else at.astimezone(UTC).isoformat(" ").removesuffix("+00:00")

@@ -101,8 +101,10 @@ def apply_rules(*, study: Study, issue_ids: Collection[int] | None = None) -> in
         return 0
     rules = current_rules(study)
     needs_body = any(rule.field in ("body", "text") for rule in rules)
-    rows = study.issues.select_related("latest").defer(*HEAVY).order_by("pk")
-    if not rules:  # what nobody touched is as eligible as it came
+    rows = study.issues.order_by("pk")
+    if rules:
+        rows = rows.select_related("latest").defer(*HEAVY)
+    else:  # what nobody touched is as eligible as it came
         rows = rows.exclude(eligible=True, because="", override__isnull=True, duplicate_of__isnull=True)
     if issue_ids is not None:
         # Without rules few are left to judge: a range is quicker to ask for than hundreds of ids.
@@ -211,6 +213,7 @@ def source_total(study: Study) -> int | None:
 def _later_steps(study: Study) -> list[FunnelStep]:
     """Count units drawn, coded and decided; an open round is counted as nothing coded yet."""
     drawn = SampleUnit.objects.filter(sample__study=study, replaced_by__isnull=True)
+    drawn = drawn.exclude(drawn=SampleUnit.Drawn.PILOT)
     coded = RoundUnit.objects.filter(
         round__study=study, round__state__in=Round.UNBLINDED, round__discarded_at__isnull=True
     )

@@ -25,6 +25,7 @@ _ISSUE_FIELDS = (
     "kind",
     "key",
     "former_keys",
+    "was_renamed",
     "source_id",
     "host",
     "repository",
@@ -72,20 +73,40 @@ class _Told:
     issue: KnownIssue | None
 
 
-def add_issues(*, study: Study, records: Iterable[IssueRecord], run_id: int | None = None) -> AddResult:
-    """Keep a page of records: safe to repeat, and in as many queries for one record as for a hundred.
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """Records of kinds the study codes, each once by its key, with the hashes of those that are there."""
 
-    What is pinned stays pinned: a changed issue gets another snapshot, its units keep theirs.
-    """
+    records: dict[str, IssueRecord]
+    hashes: dict[str, str]
+    rejected: int
+
+
+def read_incoming(study: Study, records: Iterable[IssueRecord]) -> Incoming:
+    """Work out what needs no database, so that nobody waits for it while the study is locked."""
     given = list(records)
     wanted = [record for record in given if record.kind in study.unit_kinds or record.gone]
     unique = {record.key: record for record in wanted}
     hashes = {key: content_hash(record) for key, record in unique.items() if not _is_absent(record)}
+    return Incoming(unique, hashes, len(given) - len(wanted))
+
+
+def add_issues(*, study: Study, records: Iterable[IssueRecord], run_id: int | None = None) -> AddResult:
+    """Keep a page of records: safe to repeat, and in as many queries for one record as for a hundred."""
+    return add_incoming(study=study, incoming=read_incoming(study, records), run_id=run_id)
+
+
+def add_incoming(*, study: Study, incoming: Incoming, run_id: int | None = None) -> AddResult:
+    """Keep records that were read in.
+
+    What is pinned stays pinned: a changed issue gets another snapshot, its units keep theirs.
+    """
+    unique = incoming.records
     with transaction.atomic():
         lock_issues(study)
         known = KnownIssues(study, list(unique.values()))
         _flag_absent(known, [record for record in unique.values() if _is_absent(record)])
-        told = [_Told(unique[key], told, known.find(unique[key])) for key, told in hashes.items()]
+        told = [_Told(unique[key], told, known.find(unique[key])) for key, told in incoming.hashes.items()]
         new = [each for each in told if each.issue is None]
         created = _create(study, new, run_id)
         changed = _keep_changes([each for each in told if each.issue is not None], run_id)
@@ -94,7 +115,7 @@ def add_issues(*, study: Study, records: Iterable[IssueRecord], run_id: int | No
         new=len(created),
         changed=len(changed),
         same=len(unique) - len(created) - len(changed),
-        rejected=len(given) - len(wanted),
+        rejected=incoming.rejected,
         issue_ids=(*created, *changed),
     )
 
@@ -139,6 +160,7 @@ def _issue_values(pk: int, study: Study, record: IssueRecord, snapshot: int, now
         record.kind,
         record.key,
         [],
+        False,
         record.source_id or "",
         record.host if record.repository else "",
         record.repository,
@@ -266,7 +288,7 @@ def _take_over(known: Sequence[_Told]) -> None:
             name: told for name in _IDS if (told := getattr(record, name)) and told != getattr(issue, name)
         }
         if record.key not in (issue.key, *issue.former_keys):
-            news["former_keys"] = [*issue.former_keys, record.key]
+            news |= {"former_keys": [*issue.former_keys, record.key], "was_renamed": True}
         if issue.gone or issue.transferred_to:
             news |= {"gone": False, "transferred_to": ""}
         if news:

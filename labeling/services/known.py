@@ -89,7 +89,7 @@ class KnownIssues:
         if repositories:
             self._note(self._read(repository_id__in=repositories, number__in=numbers))
         if numbers:
-            for row in self._rows.filter(number__in=numbers).exclude(former_keys=[]):
+            for row in self._rows.filter(was_renamed=True, number__in=numbers):
                 issue = self._kept(row)
                 for key in issue.former_keys:
                     self._keys.setdefault(key, issue)

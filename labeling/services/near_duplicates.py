@@ -1,8 +1,11 @@
 """Asking for near-duplicates, and what was found."""
 
+from collections.abc import Iterable
+from itertools import combinations
+
 from django.db import transaction
 
-from labeling.models import Job, Membership, Study
+from labeling.models import DistinctPair, Issue, Job, Membership, Study
 from labeling.services import jobs
 from labeling.services.events import record
 
@@ -25,3 +28,18 @@ def look_for_duplicates(*, study: Study, by: Membership) -> Job:
 def last_look(study: Study) -> Job | None:
     """The newest job that compared the issues, finished or not."""
     return Job.objects.filter(kind=Job.Kind.DUPLICATES, study=study).order_by("-pk").first()
+
+
+def keep_apart(*, study: Study, issues: Iterable[Issue], by: Membership | None) -> int:
+    """Say that none of these issues repeats another of them: no look offers such a pair again."""
+    ids = sorted({issue.pk for issue in issues})
+    pairs = [DistinctPair(first_id=one, second_id=other) for one, other in combinations(ids, 2)]
+    with transaction.atomic():
+        DistinctPair.objects.bulk_create(pairs, ignore_conflicts=True)
+        record(study=study, verb="issues.kept_apart", by=by, issues=ids)
+    return len(pairs)
+
+
+def kept_apart(study: Study) -> set[tuple[int, int]]:
+    """Pairs of ids, the smaller first, that a lead found to be no duplicates."""
+    return set(DistinctPair.objects.filter(first__study=study).values_list("first", "second"))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from labeling.models import Job, SnapshotDocument, Study
 from labeling.services import jobs
+from labeling.services.near_duplicates import kept_apart
 from labeling.similarity import near_pairs
 
 #: How near two issues are to be shown, and how many pairs are kept.
@@ -34,10 +35,14 @@ def find_near_duplicates(job_id: int) -> None:
     issues = list(rows.values_list("pk", "latest"))
     try:
         texts = _texts([latest or 0 for _, latest in issues])
-        found = near_pairs(texts, threshold=THRESHOLD, most=MOST_PAIRS, keep_alive=keep_alive)
+        # What was told apart would take the place of pairs nobody saw yet.
+        apart = kept_apart(study)
+        most = MOST_PAIRS + len(apart)
+        found = near_pairs(texts, threshold=THRESHOLD, most=most, keep_alive=keep_alive)
     except _LeaseLostError:
         return
-    pairs = [[issues[one][0], issues[other][0], round(score, 3)] for one, other, score in found]
+    near = ((issues[one][0], issues[other][0], round(score, 3)) for one, other, score in found)
+    pairs = [pair for pair in near if pair[:2] not in apart][:MOST_PAIRS]
     Job.objects.filter(pk=job_id).update(progress={"pairs": pairs, "compared": len(issues)})
     jobs.release(lease, Job.State.DONE)
 

@@ -28,7 +28,7 @@ from labeling.selectors.near_duplicates import candidates
 from labeling.selectors.studies import study_progress
 from labeling.services import corpus
 from labeling.services.fetching import can_fetch_fix, fetch_fix, fix_jobs
-from labeling.services.near_duplicates import AT_WORK, last_look, look_for_duplicates
+from labeling.services.near_duplicates import AT_WORK, keep_apart, last_look, look_for_duplicates
 from labeling.services.redaction import redact_issue
 
 ISSUES_PER_PAGE = 50
@@ -252,7 +252,7 @@ def issue_duplicates(request: CoderRequest, slug: str) -> HttpResponse:
 
 
 def _settle_pair(request: CoderRequest, member: Membership) -> None:
-    """Mark one issue of a pair as a duplicate of the other."""
+    """Mark one issue of a pair as a duplicate of the other, or say that it is none."""
     study = member.study
     named = [request.POST.get(name, "") for name in ("original", "copy")]
     found = {str(issue.pk): issue for issue in study.issues.filter(pk__in=filter(str.isdecimal, named))}
@@ -260,6 +260,10 @@ def _settle_pair(request: CoderRequest, member: Membership) -> None:
         messages.error(request, "One issue of this pair is no longer in the corpus.")
         return
     original, copy = (found[name] for name in named)
+    if "distinct" in request.POST:
+        keep_apart(study=study, issues=(original, copy), by=member)
+        messages.success(request, f"{original.ref} and {copy.ref} are not offered again.")
+        return
     try:
         corpus.mark_duplicates(study=study, issues=[copy], duplicate_of=original, by=member)
     except CorpusError as error:

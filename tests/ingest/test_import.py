@@ -241,7 +241,7 @@ def test_an_error_of_our_own_fails_the_run_instead_of_leaving_it_running(start, 
     def broken(**kwargs):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(pipeline, "add_issues", broken)
+    monkeypatch.setattr(pipeline, "add_incoming", broken)
 
     run = run_import(start().pk)
 

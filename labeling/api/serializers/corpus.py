@@ -118,9 +118,26 @@ class EligibilityInput(Input):
 
 
 class DuplicatesInput(Input):
+    """``distinct`` with two issues or more: none of them repeats another, no look offers them again."""
+
     issues = serializers.ListField(child=IssueField(), allow_empty=False)
-    duplicate_of = IssueField(allow_null=True)
+    duplicate_of = IssueField(allow_null=True, required=False)
     reason = serializers.CharField(required=False, allow_blank=True, max_length=300, default="")
+    distinct = serializers.BooleanField(required=False, default=False)
+
+    def validate(self, told: dict[str, Any]) -> dict[str, Any]:
+        if told["distinct"]:
+            if told.get("duplicate_of") is not None:
+                raise serializers.ValidationError(
+                    {"duplicate_of": "Leave it out: issues are distinct, or one is a duplicate."}
+                )
+            if len(set(told["issues"])) < 2:
+                raise serializers.ValidationError({"issues": "Name the two issues that are distinct."})
+        elif "duplicate_of" not in told:
+            raise serializers.ValidationError(
+                {"duplicate_of": "Name the issue that stays, or null to take the mark away."}
+            )
+        return told
 
 
 class CandidateOutput(serializers.Serializer[Any]):

@@ -34,7 +34,7 @@ from labeling.selectors.corpus import Corpus, named_issues, refuse_browsing
 from labeling.selectors.near_duplicates import candidates
 from labeling.services import corpus
 from labeling.services.fetching import fetch_fix
-from labeling.services.near_duplicates import look_for_duplicates
+from labeling.services.near_duplicates import keep_apart, look_for_duplicates
 from labeling.services.redaction import redact_issue
 
 
@@ -212,11 +212,14 @@ class IssueDuplicates(ApiView):
         study, lead = get_study_or_404(self.user, slug, role=Role.LEAD)
         body = self.read(DuplicatesInput)
         issues = named_issues(study, body["issues"])
-        named = body["duplicate_of"]
-        original = named_issues(study, [named], field="duplicate_of")[0] if named is not None else None
-        corpus.mark_duplicates(
-            study=study, issues=issues, duplicate_of=original, reason=body["reason"], by=lead
-        )
+        if body["distinct"]:
+            keep_apart(study=study, issues=issues, by=lead)
+        else:
+            named = body["duplicate_of"]
+            original = named_issues(study, [named], field="duplicate_of")[0] if named is not None else None
+            corpus.mark_duplicates(
+                study=study, issues=issues, duplicate_of=original, reason=body["reason"], by=lead
+            )
         return Response(changed_data(lead, study.issues.filter(pk__in=[issue.pk for issue in issues])))
 
 

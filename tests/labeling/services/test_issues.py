@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from labeling.models import IssueSnapshot
+from labeling.models.issue import NO_DATE
 from labeling.records import (
     CommentRecord,
     EventRecord,
@@ -141,3 +142,15 @@ def test_records_of_a_kind_the_study_does_not_code_are_rejected(study):
     result = add(study, replace(RECORD, kind="pull_request"))
 
     assert (result.new, result.rejected) == (0, 1)
+
+
+def test_lists_by_date_follow_what_the_issue_says_now(study):
+    first = replace(RECORD, opened_at=AT, closed_at=None)
+    later = replace(first, closed_at=AT.replace(year=2025), updated_at=AT.replace(year=2025))
+    dates = []
+    for record in (first, later, first):  # reopened: it says again what it said before
+        add_issues(study=study, records=[record])
+        dates.append(study.issues.values_list("by_created", "by_updated", "by_closed").get())
+    updated = first.updated_at or NO_DATE
+    assert dates[0] == dates[2] == (AT, updated, NO_DATE)
+    assert dates[1] == (AT, later.updated_at, later.closed_at)

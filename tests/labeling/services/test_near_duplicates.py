@@ -6,7 +6,7 @@ import sys
 import pytest
 from django.urls import reverse
 
-from labeling.models import Job
+from labeling.models import Event, Job
 from labeling.records import IssueRecord
 from labeling.selectors.corpus import Corpus
 from labeling.selectors.near_duplicates import candidates
@@ -124,3 +124,43 @@ def test_the_api_gives_the_pairs(client, study):
     find_near_duplicates(last_look(study).pk)
     (pair,) = client.get(f"/api/v1/studies/{study.slug}/issues/duplicates/").json()
     assert (pair["original_key"], pair["copy_key"]) == ("github.com/acme/train#1", "github.com/acme/train#3")
+
+
+def test_what_was_told_apart_is_not_offered_again(client, study, monkeypatch):
+    add_issues(study=study, records=[IssueRecord(repository="acme/train", number=9, title=f"{SAME} again")])
+    looked(study)
+    assert found(study) == [(3, 9), (1, 3), (1, 9)]
+    client.force_login(lead_of(study).user)
+    pk = dict(study.issues.values_list("number", "pk"))
+    url = reverse("labeling:issue-duplicates", args=[study.slug])
+    client.post(url, {"original": pk[3], "copy": pk[9], "distinct": "yes"})
+    api = f"/api/v1/studies/{study.slug}/issues/duplicates/"
+    # In any order, and twice: it is the same pair.
+    for _ in range(2):
+        told = {"issues": [pk[3], pk[1]], "distinct": True}
+        assert client.post(api, told, content_type="application/json").status_code == 200
+    assert found(study) == [(1, 9)]
+
+    monkeypatch.setattr("labeling.services.similar_issues.MOST_PAIRS", 1)
+    assert looked(study).progress["pairs"] == [[pk[1], pk[9], pytest.approx(0.9, abs=0.1)]]
+    assert not study.issues.filter(eligible=False).exists()
+    said = Event.objects.filter(study=study, verb="issues.kept_apart").values_list("data__issues", flat=True)
+    assert list(said) == [[pk[1], pk[3]], [pk[1], pk[3]], [pk[3], pk[9]]]
+
+
+@pytest.mark.parametrize(
+    ("told", "field"),
+    [
+        ({"distinct": True, "issues": [1]}, "issues"),
+        ({"distinct": True, "issues": [1, 2], "duplicate_of": 3}, "duplicate_of"),
+        ({"issues": [1]}, "duplicate_of"),
+    ],
+)
+def test_the_api_refuses_what_says_both_or_nothing(client, study, told, field):
+    client.force_login(lead_of(study).user)
+    numbers = dict(study.issues.values_list("number", "pk"))
+    told = told | {"issues": [numbers[each] for each in told["issues"]]}
+    url = f"/api/v1/studies/{study.slug}/issues/duplicates/"
+    answer = client.post(url, told, content_type="application/json")
+    assert answer.status_code == 422
+    assert field in answer.json()["errors"]
