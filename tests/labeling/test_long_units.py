@@ -1,0 +1,84 @@
+"""A long unit in the browser: what has not come yet is found, picked and quoted like anything else."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from labeling.models import Assignment, SnapshotDocument
+from tests.factories import assignment_of
+from tests.labeling.live_coding import coding_round_of, expect_saved, open_unit
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PATCH = "@@ -0,0 +1,450 @@\n" + "\n".join(f"+    value = {number}" for number in range(450))
+LONG = {
+    "comments": [*(f"Comment {number}." for number in range(119)), "The Needle\nof the 🔥 thread."],
+    "fixes": [{"key": "1", "files": [{"path": "a.py", "patch": PATCH + "\n+    needle(of='é')"}]}],
+}
+
+
+@pytest.fixture
+def coding(page: Page, live_server):
+    coding_round, ada = coding_round_of(LONG)
+    open_unit(page, live_server.url, coding_round, ada)
+    page.coding_round, page.ada = coding_round, ada
+    return page
+
+
+def stored_quotes(page: Page) -> list[tuple[str, str]]:
+    """Give document and text of the quotes in the draft, each checked against what is stored."""
+    assignment = assignment_of(page.coding_round, page.ada)
+    quotes = Assignment.objects.defer(None).get(pk=assignment.pk).draft["fields"]["evidence"]
+    texts = dict(SnapshotDocument.objects.values_list("key", "text"))
+    for quote in quotes:
+        assert texts[quote["document"]][quote["start"] : quote["end"]] == quote["quote"]
+    return [(quote["document"], quote["quote"]) for quote in quotes]
+
+
+def test_words_are_found_where_nothing_has_come_yet_and_quoted_from_there(coding):
+    expect(coding.locator("[data-waiting]")).to_have_count(2)
+    coding.keyboard.press("Shift+G")
+    coding.keyboard.type("needle of")
+    expect(coding.locator("#find-count")).to_have_text("1 of 1")
+    coding.locator("#find-words").fill("needle")
+    expect(coding.locator("#find-count")).to_have_text("1 of 2")
+    coding.keyboard.press("Enter")
+    expect(coding.locator("#find-count")).to_have_text("2 of 2")
+    expect(coding.locator(".diff-file")).to_have_attribute("open", "")
+    coding.keyboard.press("Escape")
+    expect(coding.locator("#issue")).to_be_focused()
+    coding.keyboard.press("c")
+    expect(coding.locator("button[data-quote]")).to_be_visible()
+    expect_saved(coding)
+    assert stored_quotes(coding) == [("fix:1:file:a.py", "needle")]
+
+
+def test_the_keys_for_quotes_lead_into_what_has_not_come_yet(coding):
+    text = SnapshotDocument.objects.get(key="comment:120").text
+    quote = "Needle\nof the 🔥"
+    start = text.index(quote)
+    place = {"document": "comment:120", "start": start, "end": start + len(quote), "quote": quote}
+    coding.evaluate(
+        """(quote) => fetch(document.getElementById("codes").dataset.saveUrl, {
+            method: "PATCH",
+            headers: {
+                "Content-Type": "application/json",
+                "X-CSRFToken": document.querySelector("[name=csrfmiddlewaretoken]").value,
+            },
+            body: JSON.stringify({ version: 0, evidence: [quote] }),
+        })""",
+        place | {"dimension": "symptom", "category": None},
+    )
+    coding.reload()
+    expect(coding.locator("[data-quote-count]")).to_have_text("1 quote")
+    coding.keyboard.press("Shift+J")
+    expect(coding.locator("button[data-quote]")).to_be_focused()
+    assert coding.evaluate("[...CSS.highlights.get('evidence-1')].map(String)") == [quote]
+
+
+def test_more_comments_come_when_the_reader_gets_there_and_the_focus_stays_with_them(coding):
+    more = coding.get_by_role("link", name="Show 50 more comments of 120")
+    more.focus()
+    expect(coding.locator('[data-document="comment:100"]')).to_be_attached()
+    expect(coding.locator(".comment:has([data-document='comment:51'])")).to_be_focused()
+    coding.locator(".diff-file > summary").click()
+    expect(coding.locator('[data-document="fix:1:file:a.py"]')).to_be_visible()
