@@ -7,6 +7,7 @@ from typing import Any
 
 from labeling.agreement.result import DimensionReport
 from labeling.agreement.statistic import Statistic, format_two
+from labeling.agreement.summary import CORRECTED
 
 # Without an interval of their own the numbers would stand there twice.
 NOT_LISTED = {"cohen_kappa_ci95"}
@@ -67,8 +68,9 @@ def as_json(report: DimensionReport) -> dict[str, Any]:
     ``boot_ci95`` is the bootstrap interval of the headline, ``intervals`` those of all coefficients.
     """
     statistics: dict[str, Any] = {name: one.value for name, one in report.statistics.items()}
-    if "cohen_kappa_ci95" in report.statistics:
-        statistics["cohen_kappa_ci95"] = _limits(report.statistics["cohen_kappa_ci95"])
+    for name, one in report.statistics.items():
+        if name == "cohen_kappa_ci95" or name.endswith(CORRECTED):
+            statistics[name] = _limits(one)
     return {
         "dimension": report.key,
         "kind": report.kind,

@@ -34,6 +34,8 @@ WITHOUT_INTERVAL = {"expected_agreement", "kappa_max", "prevalence_index", "bias
 # With two coders these repeat raw agreement and Scott's pi under other names.
 ONLY_MANY = {"observed_agreement", "fleiss_kappa_general", "fleiss_kappa"}
 NARROWEST = 1e-12
+CORRECTED = "_bca"
+"""Ends the name under which the headline stands a second time, with its BCa interval."""
 
 
 class Summary:
@@ -70,7 +72,19 @@ class Summary:
         shown = [
             name for name, value in self._values.items() if value.ndim == 0 and _plain(name) not in hidden
         ]
-        return {**{name: self._statistic(name) for name in shown}, **self.plan.analytic}
+        found = {name: self._statistic(name) for name in shown}
+        return {**found, **self.plan.analytic, **self._corrected(found[self.plan.headline])}
+
+    def _corrected(self, headline: Statistic) -> dict[str, Statistic]:
+        """Give the headline once more with the interval that is corrected for bias and skew."""
+        name = self.plan.headline
+        if headline.value is None or headline.ci_low is None:
+            return {f"{name}{CORRECTED}": replace(headline, ci_low=None, ci_high=None, method=None)}
+        if name not in self._left_out:
+            self._left_out |= jackknife(self.ratings, self._parts[name])
+        found = bca_interval(self._resamples[name], headline.value, self._left_out[name], self.sizes)
+        method = f"BCa bootstrap over units, {self.data.draws} draws, seed {self.data.seed}"
+        return {f"{name}{CORRECTED}": headline.between(found.low, found.high, method)}
 
     def _statistic(self, name: str) -> Statistic:
         usable = self._parts[name].ratings.units_with(2)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from labeling.agreement.summary import CORRECTED
 from labeling.paper import STATISTICS
 
 COEFFICIENTS: Mapping[str, str] = STATISTICS | {
@@ -61,6 +62,8 @@ def coefficient_name(statistic: str) -> str:
     """Name a statistic as a paper does."""
     if statistic.startswith(UPPER):
         return f"Upper level: {coefficient_name(statistic.removeprefix(UPPER))}"
+    if statistic.endswith(CORRECTED):
+        return f"{coefficient_name(statistic.removesuffix(CORRECTED))}, BCa interval"
     return COEFFICIENTS.get(statistic, statistic.replace("_", " "))
 
 

@@ -386,6 +386,17 @@ def test_without_draws_there_are_values_and_no_bootstrap_intervals() -> None:
     assert "unreliable_bootstrap" not in cautions_of(report)
 
 
+def test_the_headline_has_its_bca_interval_beside_the_percentiles() -> None:
+    report, asked = (summarise(make_data(*MIXED), interval=kind) for kind in ("percentile", "bca"))
+    plain, corrected = report.statistics["cohen_kappa"], report.statistics["cohen_kappa_bca"]
+    assert (corrected.value, corrected.method) == (plain.value, asked.statistics["cohen_kappa"].method)
+    assert (corrected.ci_low, corrected.ci_high) == (
+        asked.statistics["cohen_kappa"].ci_low,
+        asked.statistics["cohen_kappa"].ci_high,
+    )
+    assert corrected.ci_low != plain.ci_low
+
+
 def test_bca_intervals_can_be_asked_for() -> None:
     report = summarise(make_data(*MIXED), interval="bca")
     assert report.statistics["cohen_kappa"].method == "BCa bootstrap over units, 500 draws, seed 11"

@@ -148,7 +148,7 @@ def test_the_table_of_two_coders_links_its_cells_to_their_disagreements(client):
     cell = f"{listing}?dimension=symptom&amp;decided=all&amp;cell={quote('crash|hang', safe='')}"
     assert page.count(f'href="{cell}"') == 2  # the cell, and the pair
     assert 'aria-label="ada Hang, ben Crash: 1 unit"' in page
-    diagonal = re.findall(r'<span class="confusion__cell heat-\d is-diagonal">(\d+)</span>', page)
+    diagonal = re.findall(r'<a class="confusion__cell heat-\d is-diagonal"[^>]*>(\d+)</a>', page)
     assert diagonal == ["2", "1"]
     assert client.get(cell.replace("&amp;", "&")).status_code == 302
 
