@@ -11,9 +11,11 @@ from labeling.charts.categories import CategoryRow
 from labeling.charts.change import ChangeRow
 from labeling.charts.claims import Claims
 from labeling.charts.clusters import ClusterRow
+from labeling.charts.coefficients import CoefficientTable
 from labeling.charts.confusion import Confusion
 from labeling.charts.dimensions import DimensionRow
 from labeling.charts.interval import Interval
+from labeling.charts.trend import Trend
 from labeling.export.latex import Column, Table, macro
 
 UNDEFINED = "undefined"
@@ -87,6 +89,50 @@ def _undefined_note(rows: Iterable[DimensionRow], names: Mapping[str, str]) -> s
     if not known:
         return ""
     return f"Undefined for {', '.join(known)}: one single category occurred."
+
+
+def trend_table(panels: Iterable[tuple[str, Trend]]) -> Table:
+    """The headline of each dimension from round to round."""
+    return Table(
+        caption="Agreement before reconciliation, by round",
+        label="agreement-by-round",
+        columns=(
+            Column("Dimension"),
+            Column("Round", "r"),
+            Column("Coefficient"),
+            Column("Value", "r"),
+            Column("95% CI", "r"),
+        ),
+        groups=tuple(
+            tuple(
+                (
+                    name,
+                    f"{point.round}{' (pilot)' * point.is_pilot}",
+                    point.interval.name,
+                    two(point.interval.value),
+                    limits(point.interval),
+                )
+                for point in figure.points
+            )
+            for name, figure in panels
+        ),
+    )
+
+
+def coefficients_table(name: str, table: CoefficientTable, number: int) -> Table:
+    """Every coefficient of a dimension."""
+    several = f", {' and '.join(table.coders)}" if len(table.coders) == 2 else ""
+    return Table(
+        caption=f"{name}, round {number}{several}: all coefficients, n = {table.n}, {table.k} categories",
+        label=f"coefficients-{name}-round-{number}",
+        columns=(Column("Coefficient"), Column("Value", "r"), Column("95% CI", "r"), Column("How")),
+        groups=(
+            tuple(
+                (row.interval.name, two(row.interval.value), limits(row.interval), row.method)
+                for row in table.rows
+            ),
+        ),
+    )
 
 
 def categories_table(

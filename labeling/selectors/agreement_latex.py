@@ -9,9 +9,11 @@ from labeling.export.agreement_tables import (
     change_table,
     claims_table,
     clusters_table,
+    coefficients_table,
     confusion_table,
     dimensions_table,
     pairs_table,
+    trend_table,
 )
 from labeling.export.latex import Table, escape, table_text
 
@@ -27,6 +29,11 @@ def page_latex(figures: Mapping[str, Any], number: int) -> dict[str, str]:
 def _tables(figures: Mapping[str, Any], number: int) -> Iterator[tuple[str, Table]]:
     rows, names = figures["rows"], figures["names"]
     yield "dimensions", dimensions_table(rows, names, number, repeats=figures["repeats"])
+    if figures["trend"]:
+        yield "trend", trend_table((panel.mark.name, panel.trend) for panel in figures["trend"])
+    for place, table in enumerate(figures["coefficients"], start=1):
+        name = names.get(table.key, table.key)
+        yield f"coefficients-{place}", coefficients_table(name, table, number)
     if figures["has_pairs"]:
         yield "pairs", pairs_table(rows, names, number)
     if figures["claims"] is not None:

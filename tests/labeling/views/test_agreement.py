@@ -273,6 +273,8 @@ def test_rounds_that_were_read_are_drawn_side_by_side(client):
     assert "Round 2 Cohen&#x27;s κ 1.00" in label[1]
     assert "Round 3" not in label[1]  # nobody has chosen to see it yet
     assert "Round 4 hidden" in label[1]
+    numbers = section(page, "trend-tex")
+    assert "Symptom & 2 & Cohen's $\\kappa$ & 1.00" in html.unescape(numbers)
     assert first.number == 1
 
 
@@ -489,7 +491,7 @@ def test_warnings_call_categories_by_their_names(client):
 def test_each_table_can_be_had_in_latex(client):
     coding_round = read_round(TWELVE)
     page = page_of(client, coding_round)
-    for part in ("dimensions", "claims", "categories", "confusion", "sentence"):
+    for part in ("dimensions", "claims", "categories", "confusion", "coefficients-1", "sentence"):
         assert f'data-copy="{part}-tex"' in page
         assert f'id="{part}-tex"' in page
     kappa = store_agreement(coding_round).payload["dimensions"][0]["kappa"]["value"]
