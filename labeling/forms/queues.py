@@ -17,6 +17,7 @@ class QueueForm(forms.Form):
 
     status = forms.ChoiceField(label="State", required=False)
     category = forms.ChoiceField(label="Category you chose", required=False)
+    order = forms.ChoiceField(label="Order", required=False)
 
     def __init__(self, coding_round: Round, member: Membership, narrowed: Mapping[str, str]) -> None:
         super().__init__(initial=as_initial(narrowed))
@@ -25,6 +26,7 @@ class QueueForm(forms.Form):
         asked = questions(coding_round, member).values()
         groups = [(each.dimension.name, _choices(each)) for each in asked if each.codes]
         offer(self, "category", "Any category", groups)
+        offer(self, "order", "As dealt", [("oldest", "Oldest issue first"), ("newest", "Newest issue first")])
 
 
 def _choices(question: Question) -> Choices:

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from statistics import median
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, DateTimeField, Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Coalesce
 
 from labeling.models import Annotation, AnnotationCategory, Assignment, Membership, Round, Submission
 from labeling.selectors.issues import hidden_fields, issue_view, shown_ref, shown_refs
@@ -34,6 +36,11 @@ _SHOWN = (
     "round_unit__unit__issue",
     "round_unit__unit__snapshot",
 )
+#: Orders of a queue beside the one in which it was dealt, each with its sign: by the date of the issue.
+ORDERS = {"oldest": "", "newest": "-"}
+_DATE = Coalesce(
+    F("round_unit__unit__snapshot__opened_at"), Value(datetime(1, 1, 2, tzinfo=UTC), DateTimeField())
+)
 #: In this order ``next_assignment`` offers them.
 TURN = (Status.RETURNED, Status.TODO, Status.DRAFT, Status.SKIPPED)
 
@@ -52,8 +59,9 @@ def queue(
     status: str | None = None,
     dimension: str | None = None,
     category: str | None = None,
+    order: str | None = None,
 ) -> "QuerySet[Assignment]":
-    """List the member's assignments in their order; categories are looked up in what they may read."""
+    """List the member's assignments in an order; categories are looked up in what they may read."""
     mine = own_assignments(member, coding_round).select_related(
         "round_unit__round__study", "round_unit__unit__issue", "round_unit__unit__snapshot"
     )
@@ -68,7 +76,7 @@ def queue(
         if category:
             said = said.filter(Q(chosen__category__code=category) | Q(chosen__proposal__code=category))
         mine = mine.filter(Exists(said))
-    return mine
+    return mine if order is None else mine.alias(date=_DATE).order_by(f"{ORDERS[order]}date", "position")
 
 
 def next_assignment(
@@ -108,10 +116,12 @@ def narrowing(params: Mapping[str, str]) -> dict[str, str]:
     """Read from an address what a queue is narrowed to; a category may name its dimension ("fix:call")."""
     dimension, colon, category = params.get("category", "").rpartition(":")
     status = params.get("status", "")
+    order = params.get("order", "")
     found = {
         "status": status if status in Status.values else "",
         "dimension": dimension if colon else params.get("dimension", ""),
         "category": category,
+        "order": order if order in ORDERS else "",
     }
     return {name: value for name, value in found.items() if value}
 
@@ -119,9 +129,12 @@ def narrowing(params: Mapping[str, str]) -> dict[str, str]:
 def next_in_queue(
     member: Membership, assignment: Assignment, narrowed: Mapping[str, str]
 ) -> Assignment | None:
-    """Give what follows in a queue that its reader has narrowed."""
-    rows = queue(member, assignment.round_unit.round, **narrowed).filter(position__gt=assignment.position)
-    return rows.select_related(*_SHOWN).first()
+    """Give what follows in a narrowed queue; where nothing but its order was chosen, what waits there."""
+    rows = queue(member, assignment.round_unit.round, **narrowed).select_related(*_SHOWN)
+    if set(narrowed) != {"order"}:
+        return _beside(rows, assignment, narrowed).first()
+    waiting = rows.filter(status__in=TURN).exclude(pk=assignment.pk)
+    return _beside(waiting, assignment, narrowed).first() or waiting.first()
 
 
 def neighbours(
@@ -130,9 +143,24 @@ def neighbours(
     """Give the assignments before and after this one in its coder's queue."""
     beside = queue(member, assignment.round_unit.round, **narrowed).select_related(None)
     beside = beside.select_related("round_unit")
-    before = beside.filter(position__lt=assignment.position).order_by("-position").first()
-    after = beside.filter(position__gt=assignment.position).order_by("position").first()
-    return before, after
+    before = _beside(beside, assignment, narrowed, is_before=True).reverse().first()
+    return before, _beside(beside, assignment, narrowed).first()
+
+
+def _beside(
+    rows: "QuerySet[Assignment]",
+    assignment: Assignment,
+    narrowed: Mapping[str, str],
+    *,
+    is_before: bool = False,
+) -> "QuerySet[Assignment]":
+    """Leave of a queue what comes after an assignment, or before it."""
+    there = Q(position__lt=assignment.position) if is_before else Q(position__gt=assignment.position)
+    if "order" not in narrowed:
+        return rows.filter(there)
+    date = Assignment.objects.filter(pk=assignment.pk).values_list(_DATE, flat=True).get()
+    is_less = is_before == (narrowed["order"] == "oldest")
+    return rows.filter(Q(**{"date__lt" if is_less else "date__gt": date}) | (Q(date=date) & there))
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,7 @@ GROUPS: tuple[tuple[str, tuple[Shortcut, ...]], ...] = (
         (
             Shortcut("previous", "Previous unit or disagreement", "["),
             Shortcut("next", "Next unit or disagreement", "]"),
+            Shortcut("queue", "All your units: jump to one", "Shift+O"),
             Shortcut("find", "Find in this unit", "Shift+G"),
             Shortcut("previous_part", "Previous part: issue, comments, fix", ","),
             Shortcut("next_part", "Next part", "."),

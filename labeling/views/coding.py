@@ -290,7 +290,8 @@ def own_units(request: CoderRequest, slug: str) -> HttpResponse:
     """Find what one said before, in all rounds: where a category was used, so that one stays consistent."""
     study, member = get_study_or_404(request.user, slug)
     narrowed = narrowing(request.GET)
-    narrowed.pop("status", None)
+    for name in ("status", "order"):
+        narrowed.pop(name, None)
     words = request.GET.get("words", "").strip()
     rows = own_annotations(member, **narrowed, words=words)
     page = Paginator(rows, PAGE).get_page(request.GET.get("page"))

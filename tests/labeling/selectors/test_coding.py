@@ -1,11 +1,15 @@
 """A coder's queue and how far they are."""
 
+from datetime import UTC, datetime
+
 import pytest
 
-from labeling.models import Assignment
+from labeling.models import Assignment, IssueSnapshot
 from labeling.selectors.coding import (
+    narrowing,
     neighbours,
     next_assignment,
+    next_in_queue,
     own_annotations,
     own_progress,
     queue,
@@ -128,6 +132,26 @@ def test_neighbours_are_those_beside_it_in_the_coders_order(coding_round, ada):
     before, after = neighbours(ada, assignment_of(coding_round, ada, 1), {})
     assert (before.position, after.position) == (1, 3)
     assert neighbours(ada, assignment_of(coding_round, ada, 0), {})[0] is None
+
+
+def test_a_queue_in_an_order_of_ones_own_is_walked_in_that_order(coding_round, ada):
+    mine = [assignment_of(coding_round, ada, place) for place in range(5)]
+    for assignment, day in zip(mine, (3, None, 5, 3, 1), strict=True):
+        opened = None if day is None else datetime(2025, 3, day, tzinfo=UTC)
+        IssueSnapshot.objects.filter(pinned_by=assignment.round_unit.unit).update(opened_at=opened)
+    walks = {"oldest": [2, 5, 1, 4, 3], "newest": [3, 1, 4, 5, 2]}
+    for order, walk in walks.items():
+        narrowed = narrowing({"order": order})
+        assert [each.position for each in queue(ada, coding_round, **narrowed)] == walk
+        beside = neighbours(ada, mine[walk[2] - 1], narrowed)
+        assert [each.position for each in beside] == [walk[1], walk[3]]
+        assert next_in_queue(ada, mine[walk[0] - 1], narrowed).position == walk[1]
+    make_submission(mine[4])
+    following = next_in_queue(ada, mine[1], narrowing({"order": "oldest"}))
+    assert following.position == 1, "what is handed in is passed over"
+    following = next_in_queue(ada, mine[2], narrowing({"order": "oldest"}))
+    assert following.position == 2, "the end leads to the start"
+    assert narrowing({"order": "random"}) == {}
 
 
 def test_own_annotations_are_the_last_ones_and_nobody_elses(coding_round, ada, ben):
