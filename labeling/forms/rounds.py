@@ -287,7 +287,7 @@ class MoreUnitsForm(forms.Form):
     @property
     def units(self) -> list[Unit]:
         size, sample = self.cleaned_data.get("size"), self.coding_round.sample
-        drawn = next_units(sample, size) if size and sample is not None else []
+        drawn = next_units(sample, size, self.coding_round.kind) if size and sample is not None else []
         return list(dict.fromkeys([*drawn, *self.cleaned_data["refs"]]))
 
 

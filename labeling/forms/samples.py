@@ -7,23 +7,17 @@ from typing import Any
 from django import forms
 
 from labeling.models import Sample
-from labeling.services.samples import STRATA
+from labeling.services.strata import FIELDS, read_strata
 
-STRATUM_WORDS = {
-    "repository": "Repository",
-    "kind": "Issue or pull request",
-    "state": "Open or closed",
-    "state_reason": "Reason of closing",
-    "author_kind": "Kind of author",
-    "milestone": "Milestone",
-    "has_fix": "With or without a merged fix",
-    "year": "Year of creation",
-}
 ALLOCATIONS = (
     ("proportional", "In proportion to the stratum"),
     ("equal", "The same number from each"),
     ("given", "As I write below"),
 )
+
+
+#: What is offered to be ticked; every field and conditions on them can be written.
+OFFERED = ("repository", "kind", "state", "state_reason", "author_kind", "milestone", "has_fix", "year")
 
 
 class SampleForm(forms.Form):
@@ -43,13 +37,33 @@ class SampleForm(forms.Form):
     confidence = forms.DecimalField(
         label="Confidence, %", initial=95, required=False, min_value=50, max_value=Decimal("99.9")
     )
+    proportion = forms.DecimalField(
+        label="Expected share, %",
+        required=False,
+        min_value=Decimal("0.1"),
+        max_value=Decimal("99.9"),
+        help_text="Of what you want to count. Empty: 50, the worst case.",
+    )
     size = forms.IntegerField(label="Number of issues", required=False, min_value=1)
+    pilot = forms.IntegerField(
+        label="More, for the pilot alone",
+        required=False,
+        min_value=0,
+        help_text="Drawn beside the sample; the main rounds do not get them.",
+    )
     strata = forms.MultipleChoiceField(
         label="Strata",
         required=False,
-        choices=[(field, STRATUM_WORDS.get(field, field)) for field in STRATA],
+        choices=[(name, FIELDS[name].words) for name in OFFERED],
         widget=forms.CheckboxSelectMultiple,
         help_text="Several make one stratum for each combination.",
+    )
+    expression = forms.CharField(
+        label="And by",
+        required=False,
+        max_length=200,
+        widget=forms.TextInput(attrs={"placeholder": "comments >= 5 + github_label = bug|crash"}),
+        help_text=f"Fields, or conditions on them, joined by +. Fields: {', '.join(FIELDS)}.",
     )
     allocation = forms.ChoiceField(
         label="From each stratum", choices=ALLOCATIONS, required=False, initial="proportional"
@@ -84,10 +98,20 @@ class SampleForm(forms.Form):
                 sizes[stratum] = int(count)
         return sizes
 
+    def clean_expression(self) -> str:
+        expression = str(self.cleaned_data["expression"]).strip()
+        if expression:
+            try:
+                read_strata(expression)
+            except ValueError as error:
+                raise forms.ValidationError(str(error)) from error
+        return expression
+
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         method = cleaned.get("method")
-        if method == Sample.Method.STRATIFIED and not cleaned.get("strata"):
+        is_named = cleaned.get("strata") or cleaned.get("expression") or "expression" in self.errors
+        if method == Sample.Method.STRATIFIED and not is_named:
             self.add_error("strata", "Choose what the strata are made of.")
         if method == Sample.Method.LIST and not cleaned.get("issues", "").strip():
             self.add_error("issues", "Name the issues of the list, one a line.")
@@ -119,9 +143,12 @@ class SampleForm(forms.Form):
         """How many and from which strata, as the service and the size plan take it."""
         cleaned = self.cleaned_data
         confidence = float(cleaned.get("confidence") or 95) / 100
-        options: dict[str, Any] = {"confidence": confidence}
+        options: dict[str, Any] = {"confidence": confidence, "pilot": cleaned.get("pilot") or 0}
+        if cleaned.get("proportion"):
+            options["proportion"] = float(cleaned["proportion"]) / 100
         if self.is_stratified:
-            options["strata"] = "+".join(cleaned.get("strata", ()))
+            named = [*cleaned.get("strata", ()), cleaned.get("expression", "")]
+            options["strata"] = " + ".join(each for each in named if each)
             options["allocation"] = {"kind": cleaned.get("allocation") or "proportional"}
         if self.has_given_numbers:
             options["allocation"]["sizes"] = cleaned.get("sizes") or {}

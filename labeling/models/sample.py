@@ -26,6 +26,8 @@ class Sample(Row):
     size = models.PositiveIntegerField()
     confidence = models.FloatField(null=True, blank=True)
     margin = models.FloatField(null=True, blank=True)
+    proportion = models.FloatField(null=True, blank=True, help_text="Expected; null: nothing is known.")
+    pilot = models.PositiveIntegerField(default=0, help_text="Units drawn beside the size, for pilots alone.")
     strata = models.TextField(
         blank=True, help_text="The field, or the expression of fields, that makes the strata."
     )
@@ -63,6 +65,7 @@ class SampleUnit(Row):
         DRAW = "draw", "Drawn"
         TOP_UP = "top_up", "Top-up"
         REPLACEMENT = "replacement", "Replacement"
+        PILOT = "pilot", "For the pilot"
 
     sample = models.ForeignKey(Sample, on_delete=models.CASCADE, related_name="sample_units")
     unit = models.ForeignKey(Unit, on_delete=models.RESTRICT, related_name="sample_units")

@@ -8,6 +8,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from labeling.blinding import settled
 from labeling.models import Assignment, Decision, Membership, Role, Round, RoundUnit, Sample, Unit
+from labeling.selectors.draws import units_for
 from labeling.selectors.issues import shown_ref
 from labeling.selectors.masks import Masks
 
@@ -66,9 +67,12 @@ def _undecided(member: Membership, rows: Sequence[RoundUnit]) -> set[int]:
     return set(open_decisions.values_list("round_unit", flat=True))
 
 
-def next_units(sample: Sample, size: int) -> list[Unit]:
-    """Give the next ``size`` units of the draw that no round has yet, every stratum in its proportion."""
-    rows = list(sample.sample_units.filter(replaced_by__isnull=True).select_related("unit"))
+def next_units(sample: Sample, size: int, kind: str) -> list[Unit]:
+    """Give the next ``size`` units of the draw that no round has yet, every stratum in its proportion.
+
+    What was drawn for pilots alone is for rounds of their ``kind``.
+    """
+    rows = list(units_for(sample, kind).select_related("unit"))
     taken = set(
         RoundUnit.objects.filter(round__study=sample.study_id, round__discarded_at__isnull=True).values_list(
             "unit", flat=True

@@ -8,10 +8,11 @@ from typing import Any
 from django.db.models import Count, QuerySet
 
 from labeling import sampling
-from labeling.models import Issue, Job, Membership, Sample, SampleUnit, Study
+from labeling.models import Job, Membership, Sample, SampleUnit, Study
 from labeling.selectors.corpus import HEAVY
 from labeling.selectors.masks import Masks
-from labeling.services.samples import STRATA, stratum_sizes
+from labeling.services.samples import stratum_sizes
+from labeling.services.strata import loaded_by, stratum_of
 
 #: What the answer about kappa assumes; both are said beside it.
 EXPECTED_KAPPA, EXPECTED_CATEGORIES = 0.7, 5
@@ -33,6 +34,8 @@ class SizePlan:
     size: int
     confidence: float
     margin: float
+    proportion: float
+    pilot: int
     strata: list[PlannedStratum]
     units_for_kappa: int
 
@@ -68,12 +71,9 @@ def eligible_strata(study: Study, strata: str = "") -> Counter[str]:
     rows = study.issues.filter(kind__in=study.unit_kinds, eligible=True)
     if not strata:
         return Counter({"": rows.count()})
-    light = rows.select_related("latest").defer(*(f"latest__{field}" for field in HEAVY))
-    return Counter(_stratum(issue, strata) for issue in light)
-
-
-def _stratum(issue: Issue, strata: str) -> str:
-    return " / ".join(STRATA[field]((issue, issue.latest)) or "none" for field in strata.split("+"))
+    left_out = set(HEAVY) - set(loaded_by(strata))
+    light = rows.select_related("latest").defer(*(f"latest__{field}" for field in sorted(left_out)))
+    return Counter(stratum_of((issue, issue.latest), strata) for issue in light)
 
 
 def size_plan(
@@ -82,21 +82,28 @@ def size_plan(
     size: int | None = None,
     confidence: float = 0.95,
     margin: float | None = None,
+    proportion: float | None = None,
     strata: str = "",
     allocation: Mapping[str, Any] | None = None,
+    pilot: int = 0,
 ) -> SizePlan:
     """Say what a size, or a margin, would mean. Raises ValueError with a sentence where it cannot be."""
     available = eligible_strata(study, strata)
     if not available.total():
         raise ValueError("No issue is eligible yet. Import issues or loosen the rules first.")
-    sizes = stratum_sizes(available, size, confidence, margin, allocation or {})
+    sizes = stratum_sizes(available, size, confidence, margin, allocation or {}, proportion)
     total = sum(sizes.values())
-    margins = sampling.stratum_margins(sizes, available, confidence) if strata else {}
+    if total + pilot > available.total():
+        raise ValueError(f"The sample leaves {available.total() - total} issues for the pilot alone.")
+    expected = proportion or 0.5
+    margins = sampling.stratum_margins(sizes, available, confidence, expected) if strata else {}
     return SizePlan(
         population=available.total(),
         size=total,
         confidence=confidence,
-        margin=sampling.margin_of(total, available.total(), confidence),
+        margin=sampling.margin_of(total, available.total(), confidence, expected),
+        proportion=expected,
+        pilot=pilot,
         strata=[
             PlannedStratum(stratum, available[stratum], sizes[stratum], margins[stratum])
             for stratum in sorted(margins)

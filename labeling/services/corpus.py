@@ -200,12 +200,17 @@ def funnel(study: Study) -> list[FunnelStep]:
 def source_total(study: Study) -> int | None:
     """What the sources of the study have before any limit or rule; None if one of them did not say.
 
-    Of runs that asked the same, the newest counts.
+    Of runs that asked for the same, the newest counts; of a file, what no earlier import had brought.
     """
-    newest: dict[tuple[str, str], int | None] = {}
+    newest: dict[str, int | None] = {}
     for run in study.import_runs.order_by("pk"):
-        if run.total is not None or run.fetched:
-            newest[run.source, str(sorted(run.query.items()))] = run.total
+        if run.total is None and not run.fetched:
+            continue
+        if "file" in run.query:
+            told = {f"import {run.pk}": run.total and run.total - run.same - run.changed}
+        else:
+            told = run.checkpoint.get("totals") or {str(sorted(run.query.items())): run.total}
+        newest |= told
     known = [count for count in newest.values() if count is not None]
     return sum(known) if known and len(known) == len(newest) else None
 

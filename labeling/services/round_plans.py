@@ -11,6 +11,7 @@ from django.db.models import Max
 from labeling import sampling
 from labeling.errors import InvalidInputError, RoundStateError
 from labeling.models import Membership, Round, RoundUnit, Sample, Study, Unit
+from labeling.selectors.draws import units_for
 from labeling.services import codebooks
 from labeling.services.round_lock import lock_round, record_round
 from labeling.services.round_settings import ALWAYS, IN_DRAFT, refuse_invalid_settings, refuse_unfit_coders
@@ -139,7 +140,7 @@ def _strata(coding_round: Round) -> dict[int, str]:
         rows = coding_round.based_on.round_units.filter(left_out=False)
         return dict(rows.values_list("unit", "stratum"))
     if coding_round.sample is not None:
-        drawn = coding_round.sample.sample_units.filter(replaced_by__isnull=True)
+        drawn = units_for(coding_round.sample, coding_round.kind)
         return dict(drawn.values_list("unit", "stratum"))
     return {}
 

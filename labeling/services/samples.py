@@ -1,7 +1,7 @@
 """Drawing a sample from the corpus, pinning what its units show, and carrying the draw on."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -18,7 +18,6 @@ from labeling.models import (
     Assignment,
     Decision,
     Issue,
-    IssueSnapshot,
     Job,
     Membership,
     Round,
@@ -28,31 +27,15 @@ from labeling.models import (
     Study,
     Unit,
 )
+from labeling.selectors.draws import sampled_units
 from labeling.services import jobs
 from labeling.services.events import record
 from labeling.services.rendering import render_documents
+from labeling.services.strata import read_strata, stratum_of
 
 # So many are rendered while the lead waits; more is work for a worker.
 RENDERED_AT_ONCE = 500
 
-Told = tuple[Issue, IssueSnapshot | None]
-
-
-def _of_snapshot(read: Callable[[IssueSnapshot], str]) -> Callable[[Told], str]:
-    return lambda told: read(told[1]) if told[1] is not None else ""
-
-
-#: What a stratum may be made of; several fields are joined by ``+``.
-STRATA: dict[str, Callable[[Told], str]] = {
-    "repository": lambda told: told[0].repository,
-    "kind": lambda told: told[0].kind,
-    "state": _of_snapshot(lambda snapshot: snapshot.state),
-    "state_reason": _of_snapshot(lambda snapshot: snapshot.state_reason),
-    "author_kind": _of_snapshot(lambda snapshot: snapshot.author_kind),
-    "milestone": _of_snapshot(lambda snapshot: snapshot.milestone),
-    "has_fix": _of_snapshot(lambda snapshot: "with fix" if snapshot.has_merged_fix else "without fix"),
-    "year": _of_snapshot(lambda snapshot: str(snapshot.opened_at.year) if snapshot.opened_at else ""),
-}
 FILTERS = {
     "repository",
     "kind",
@@ -74,28 +57,36 @@ def draw(
     size: int | None = None,
     confidence: float | None = None,
     margin: float | None = None,
+    proportion: float | None = None,
     strata: str = "",
     allocation: Mapping[str, Any] | None = None,
+    pilot: int = 0,
     issues: Sequence[str | int] | None = None,
     filters: Mapping[str, Any] | None = None,
 ) -> Sample:
     """Draw from what is eligible now. The frame is kept, so that the draw can be repeated later.
 
-    The sample is frozen at once unless something is left to fetch: then a job prepares it.
+    ``proportion`` is the one expected, 0.5 where nothing is known. ``pilot`` more units, the next ranks of
+    each stratum, are drawn for pilots alone and do not count in the size. The sample is frozen at once
+    unless something is left to fetch: then a job prepares it.
     """
     _refuse_invalid(method, size, confidence, margin, strata, allocation or {}, issues)
+    _refuse_wrong_shares(method, proportion, pilot)
     with transaction.atomic():
         Study.objects.select_for_update().get(pk=study.pk)
         eligible = _eligible(study, filters or {}, issues if method == Sample.Method.LIST else None)
-        frame = {issue.key: _stratum((issue, issue.latest), strata) for issue in eligible}
-        sizes = _sizes(frame, method, size, confidence, margin, allocation or {})
+        frame = {issue.key: stratum_of((issue, issue.latest), strata) for issue in eligible}
+        sizes = _sizes(frame, method, size, confidence, margin, allocation or {}, proportion)
         drawn = _drawn(frame, sizes, seed)
+        for_pilot = _for_pilot(frame, sizes, pilot, seed)
         sample = Sample.objects.create(
             study=study,
             method=method,
             size=sum(sizes.values()),
             confidence=confidence,
             margin=margin,
+            proportion=proportion,
+            pilot=pilot,
             strata=strata,
             allocation=dict(allocation or {}),
             seed=seed,
@@ -105,7 +96,9 @@ def draw(
             frame_hash=sampling.frame_hash(frame),
             frame_size=len(frame),
         )
-        _add_units(sample, drawn, {issue.key: issue for issue in eligible}, SampleUnit.Drawn.DRAW)
+        by_key = {issue.key: issue for issue in eligible}
+        _add_units(sample, drawn, by_key, SampleUnit.Drawn.DRAW)
+        _add_units(sample, for_pilot, by_key, SampleUnit.Drawn.PILOT)
         record(study=study, verb="sample.drawn", by=by, object=f"sample:{sample.pk}", size=sample.size)
     return _prepare(sample, by)
 
@@ -166,7 +159,10 @@ def replace(*, sample: Sample, unit: Unit, reason: str, by: Membership) -> Sampl
             raise SampleError(f"{unit.ref} is not in this sample, or was replaced before.")
         _refuse_dealt(unit)
         ranked = _next_rank(locked, old.stratum)
-        (new,) = _carry_on(locked, {old.stratum: ranked}, SampleUnit.Drawn.REPLACEMENT)
+        # What replaces a unit of the pilot is one too.
+        is_pilot = old.drawn == SampleUnit.Drawn.PILOT
+        how = SampleUnit.Drawn.PILOT if is_pilot else SampleUnit.Drawn.REPLACEMENT
+        (new,) = _carry_on(locked, {old.stratum: ranked}, how)
         old.replaced_by, old.reason = new, reason.strip()
         old.save(update_fields=["replaced_by", "reason"])
         drafts = RoundUnit.objects.filter(unit=unit, round__sample=locked, round__state=Round.State.DRAFT)
@@ -178,7 +174,7 @@ def replace(*, sample: Sample, unit: Unit, reason: str, by: Membership) -> Sampl
 def strata_table(sample: Sample) -> list[dict[str, Any]]:
     """How many issues each stratum had and how many of them are in the sample."""
     available = Counter(unpack_frame(sample.frame).values())
-    drawn = Counter(sample.sample_units.filter(replaced_by__isnull=True).values_list("stratum", flat=True))
+    drawn = Counter(sampled_units(sample).values_list("stratum", flat=True))
     return [
         {"stratum": stratum, "eligible": available[stratum], "drawn": drawn[stratum]}
         for stratum in sorted(available)
@@ -189,7 +185,7 @@ def statement(sample: Sample) -> str:
     """Say for the paper how the sample was drawn."""
     kind = {
         Sample.Method.RANDOM: "a simple random sample of",
-        Sample.Method.STRATIFIED: f"a random sample, stratified by {sample.strata.replace('+', ' and ')}, of",
+        Sample.Method.STRATIFIED: f"a random sample, stratified by {_strata_words(sample)}, of",
         Sample.Method.ALL: "all",
         Sample.Method.LIST: "a list of",
     }[Sample.Method(sample.method)]
@@ -197,11 +193,18 @@ def statement(sample: Sample) -> str:
     if sample.method in (Sample.Method.RANDOM, Sample.Method.STRATIFIED):
         text += f" (keyed hash, seed {sample.seed}"
         if sample.frame_size and sample.size:
-            margin = sampling.margin_of(sample.size, sample.frame_size, sample.confidence or 0.95)
+            expected = sample.proportion or 0.5
+            margin = sampling.margin_of(sample.size, sample.frame_size, sample.confidence or 0.95, expected)
             text += f"; margin {margin:.1%} for one proportion over the whole sample"
             text += f" at {sample.confidence or 0.95:.0%} confidence"
+            text += f", expected at {expected:.0%}" if sample.proportion else ""
         text += ")"
+    text += f", and {sample.pilot:,} more for the pilot alone" if sample.pilot else ""
     return text + "."
+
+
+def _strata_words(sample: Sample) -> str:
+    return " and ".join(part.text for part in read_strata(sample.strata)) if sample.strata else ""
 
 
 def _refuse_invalid(
@@ -226,9 +229,11 @@ def _refuse_invalid(
         errors["confidence"] = ["Give a number between 0 and 1, for example 0.95."]
     if margin is not None and not 0 < margin < 1:
         errors["margin"] = ["Give a number between 0 and 1, for example 0.05."]
-    unknown = [field for field in strata.split("+") if field not in STRATA] if strata else []
-    if unknown or (method == Sample.Method.STRATIFIED and not strata):
-        errors["strata"] = [f"Name one or more of {', '.join(STRATA)}, joined by +."]
+    try:
+        if strata or method == Sample.Method.STRATIFIED:
+            read_strata(strata)
+    except ValueError as error:
+        errors["strata"] = [str(error)]
     if allocation.get("kind", "proportional") not in ("proportional", "equal", "given"):
         errors["allocation"] = ["Choose proportional, equal, or given with a size for each stratum."]
     if method == Sample.Method.LIST and not issues:
@@ -237,6 +242,35 @@ def _refuse_invalid(
         errors["issues"] = ["Only a list names its issues. Choose the method list, or leave them out."]
     if errors:
         raise InvalidInputError(errors)
+
+
+def _refuse_wrong_shares(method: str, proportion: float | None, pilot: int) -> None:
+    errors: dict[str, list[str]] = {}
+    if proportion is not None and not 0 < proportion < 1:
+        errors["proportion"] = ["Give a number between 0 and 1; leave it out where nothing is expected."]
+    if pilot < 0 or (pilot and method not in (Sample.Method.RANDOM, Sample.Method.STRATIFIED)):
+        errors["pilot"] = ["Only a random draw has units left for a pilot alone. Give 0 or more of them."]
+    if errors:
+        raise InvalidInputError(errors)
+
+
+def _for_pilot(
+    frame: Mapping[str, str], sizes: Mapping[str, int], pilot: int, seed: int
+) -> dict[str, list[sampling.Ranked]]:
+    """The next ranks of each stratum, shared out by what the sample leaves in it."""
+    if not pilot:
+        return {}
+    available = Counter(frame.values())
+    left = {stratum: available[stratum] - sizes.get(stratum, 0) for stratum in available}
+    try:
+        shares = sampling.allocate_proportional(left, pilot)
+    except ValueError as error:
+        raise SampleError(
+            f"The sample leaves {sum(left.values())} issues. Take at most those for the pilot alone."
+        ) from error
+    more = {stratum: sizes.get(stratum, 0) + shares.get(stratum, 0) for stratum in available}
+    ranked = sampling.draw_stratified(frame, more, seed)
+    return {stratum: list(ranks)[sizes.get(stratum, 0) :] for stratum, ranks in ranked.items()}
 
 
 def _eligible(study: Study, filters: Mapping[str, Any], issues: Sequence[str | int] | None) -> list[Issue]:
@@ -305,10 +339,6 @@ def _day(field: str, value: str | date) -> date:
     return day
 
 
-def _stratum(told: Told, strata: str) -> str:
-    return " / ".join(STRATA[field](told) or "none" for field in strata.split("+")) if strata else ""
-
-
 def _sizes(
     frame: Mapping[str, str],
     method: str,
@@ -316,6 +346,7 @@ def _sizes(
     confidence: float | None,
     margin: float | None,
     allocation: Mapping[str, Any],
+    proportion: float | None,
 ) -> dict[str, int]:
     available = Counter(frame.values())
     if not available:
@@ -323,7 +354,7 @@ def _sizes(
     if method in (Sample.Method.ALL, Sample.Method.LIST):
         return dict(available)
     try:
-        return stratum_sizes(available, size, confidence, margin, allocation)
+        return stratum_sizes(available, size, confidence, margin, allocation, proportion)
     except ValueError as error:
         raise SampleError(str(error)) from error
 
@@ -334,12 +365,13 @@ def stratum_sizes(
     confidence: float | None,
     margin: float | None,
     allocation: Mapping[str, Any],
+    proportion: float | None = None,
 ) -> dict[str, int]:
     """How many to draw from each stratum, to plan a draw or to make it. Raises ValueError with a sentence."""
     if allocation.get("kind") == "given":
         return sampling.allocate_numbers(available, allocation.get("sizes", {}))
     if size is None:
-        size = sampling.sample_size(available.total(), confidence or 0.95, margin or 0.05)
+        size = sampling.sample_size(available.total(), confidence or 0.95, margin or 0.05, proportion or 0.5)
     share_out = (
         sampling.allocate_equal if allocation.get("kind") == "equal" else sampling.allocate_proportional
     )

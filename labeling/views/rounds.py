@@ -99,7 +99,7 @@ def _units_of(form: RoundCreateForm) -> dict[str, Any]:
     """What the round codes, as arguments of ``create_round``."""
     sample, based_on, size = form.sample, form.based_on, form.cleaned_data["size"]
     if sample is not None:
-        return {"sample": sample} | ({"units": next_units(sample, size)} if size else {})
+        return {"sample": sample} | ({"units": next_units(sample, size, form.cleaned_data["kind"])} if size else {})
     if based_on is not None and size:
         count = based_on.round_units.filter(left_out=False).count()
         # Half a unit less: the service rounds the share of the units up.

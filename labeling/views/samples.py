@@ -21,6 +21,18 @@ from labeling.services.fetching import prepare_again
 from labeling.services.jobs import worker_alive
 
 UNITS_PER_PAGE = 50
+#: Fields without which the size cannot be told.
+PLANNED = {
+    "allocation",
+    "confidence",
+    "expression",
+    "margin",
+    "pilot",
+    "proportion",
+    "size",
+    "sizes",
+    "strata",
+}
 
 
 def sample_list(request: CoderRequest, slug: str) -> HttpResponse:
@@ -77,7 +89,7 @@ def _plan(study: Study, form: SampleForm) -> dict[str, Any]:
         return {"plan": _first_plan(study)}
     if "method" not in form.cleaned_data or not form.is_drawn:
         return {"population": eligible_strata(study).total(), "method": form.cleaned_data.get("method")}
-    blocking = {"margin", "confidence", "size", "strata", "sizes", "allocation"} & set(form.errors)
+    blocking = set(form.errors) & PLANNED
     if blocking:
         return {"plan_error": form.errors[sorted(blocking)[0]][0]}
     try:

@@ -44,7 +44,16 @@ class SampleInput(Input):
     size = serializers.IntegerField(required=False, allow_null=True, min_value=1)
     confidence = serializers.FloatField(required=False, allow_null=True)
     margin = serializers.FloatField(required=False, allow_null=True)
-    strata = serializers.CharField(required=False, allow_blank=True, max_length=200)
+    proportion = serializers.FloatField(required=False, allow_null=True, help_text="Expected; else 0.5.")
+    strata = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=200,
+        help_text="Fields or conditions on them, joined by +: repository + comments >= 5.",
+    )
+    pilot = serializers.IntegerField(
+        required=False, min_value=0, help_text="More units, drawn beside the size for pilots alone."
+    )
     allocation = AllocationField(required=False)
     seed = serializers.IntegerField(required=False, min_value=-(2**63), max_value=2**63 - 1)
     filters = serializers.DictField(required=False)
@@ -89,6 +98,8 @@ class SampleOutput(serializers.ModelSerializer[Sample]):
             "size",
             "confidence",
             "margin",
+            "proportion",
+            "pilot",
             "strata",
             "allocation",
             "seed",

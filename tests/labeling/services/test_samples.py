@@ -7,11 +7,15 @@ from labeling.errors import InvalidInputError, SampleError
 from labeling.frames import unpack_frame
 from labeling.models import Issue, Job, Sample, Unit
 from labeling.sampling import frame_hash
+from labeling.selectors.round_units import next_units
 from labeling.services import samples
+from labeling.services.rounds import create_round
 from tests.factories import (
     assignment_of,
     lead_of,
+    make_codebook,
     make_issue,
+    make_member,
     make_round,
     make_snapshot,
     make_study,
@@ -132,6 +136,8 @@ def test_a_list_takes_issues_by_address_reference_or_id(study, corpus):
         ({"size": 3, "filters": {"colour": "red"}}, "filters"),
         ({"size": 3, "filters": {"created_after": "soon"}}, "created_after"),
         ({"size": 3, "allocation": {"kind": "odd"}}, "allocation"),
+        ({"size": 3, "proportion": 1.0}, "proportion"),
+        ({"method": "all", "pilot": 1}, "pilot"),
     ],
 )
 def test_what_makes_no_sense_is_answered_by_field(study, corpus, asked, field):
@@ -206,3 +212,34 @@ def test_the_statement_says_how_it_was_drawn(study, corpus):
         "From 10 eligible issues we took a simple random sample of 4 (keyed hash, seed 7; margin 40.0% "
         "for one proportion over the whole sample at 95% confidence)."
     )
+
+
+def test_units_for_the_pilot_alone_are_drawn_beside_the_sample(study, corpus):
+    lead = lead_of(study)
+    alone = draw(study, method="random", size=4, seed=7, pilot=2)
+    rows = alone.sample_units.order_by("rank")
+    assert [row.drawn for row in rows] == ["draw"] * 4 + ["pilot"] * 2
+    assert [row.rank for row in rows] == [1, 2, 3, 4, 5, 6]
+    assert (alone.size, samples.strata_table(alone)[0]["drawn"]) == (4, 4)
+    assert samples.statement(alone).endswith(", and 2 more for the pilot alone.")
+    coders = [make_member(study) for _ in range(2)]
+    make_codebook(study)
+    of_kind = {
+        kind: create_round(study=study, by=lead, kind=kind, sample=alone, coders=coders)
+        for kind in ("pilot", "main")
+    }
+    units = {kind: set(each.round_units.values_list("unit", flat=True)) for kind, each in of_kind.items()}
+    assert units["pilot"] == {row.unit_id for row in rows if row.drawn == "pilot"}
+    assert units["main"] == {row.unit_id for row in rows if row.drawn == "draw"}
+    assert next_units(alone, 9, "main") == []
+    with pytest.raises(SampleError, match="leaves 6 issues"):
+        draw(study, size=4, pilot=7)
+    topped_up = samples.top_up(sample=alone, size=1, by=lead)
+    assert topped_up.sample_units.get(drawn="top_up").rank == 7
+
+
+def test_an_expected_proportion_makes_the_sample_smaller(study, corpus):
+    worst = draw(study, method="random", confidence=0.95, margin=0.3, seed=1)
+    known = draw(study, method="random", confidence=0.95, margin=0.3, proportion=0.05, seed=1)
+    assert known.size < worst.size
+    assert "expected at 5%" in samples.statement(known)

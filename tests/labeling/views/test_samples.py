@@ -112,7 +112,11 @@ def test_a_list_costs_the_same_for_one_sample_and_for_ten(client, study, lead, d
                 "allocation": "given",
                 "sizes": "octo/spoon / closed = 3\nocto/fork / closed = 1",
             },
-            {"size": 4, "strata": "repository+state"},
+            {"size": 4, "strata": "repository + state"},
+        ),
+        (
+            {"method": "stratified", "expression": "comments >= 1", "pilot": 1, "proportion": 20},
+            {"strata": "comments >= 1", "pilot": 1, "proportion": 0.2},
         ),
     ],
 )
