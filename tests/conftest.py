@@ -1,5 +1,6 @@
-"""What every test may ask for: the database of this run, real servers, a browser."""
+"""What every test may ask for: the database of this run, real servers, an installation, a browser."""
 
+import gc
 import os
 import shutil
 from collections.abc import Iterator
@@ -8,15 +9,21 @@ from typing import NoReturn
 
 import hypothesis
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests import servers
+from tests.installation import Installation
 
 # How long an example takes is a matter of the machine, not of the code.
-hypothesis.settings.register_profile("suite", deadline=None)
+hypothesis.settings.register_profile("suite", deadline=None, max_examples=50)
 hypothesis.settings.load_profile("suite")
+expect.set_options(timeout=20_000)
 
 ON_POSTGRES = os.environ.get("INTERCODER_TEST_DATABASE") == "postgres"
+#: Where the tests of pages are, beside those of test_access and test_blinding.
+PAGES = {"views", "test_views.py"}
+#: Tests with processes of their own.
+LONG = {"test_compose.py", "test_quality.py", "test_start.py", "test_whole_path_api.py"}
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_serialized_rollback", "live_server"}
 NEEDS = "cannot run here"
 REQUIRED = set(os.environ.get("INTERCODER_REQUIRE", "").replace(",", " ").split())
@@ -42,23 +49,39 @@ def pytest_report_header() -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the long runs to ``make soak``; on PostgreSQL run what touches the database."""
+    """Leave long runs to ``make soak``, and to SQLite what PostgreSQL does not change; long tests first."""
     chosen: list[pytest.Item] = []
     left: list[pytest.Item] = []
     for item in items:
         wanted = item.get_closest_marker("soak") is None or "soak" in config.getoption("markexpr")
-        if ON_POSTGRES:
-            wanted = wanted and uses_database(item) and item.get_closest_marker("browser") is None
+        wanted = wanted and (not ON_POSTGRES or is_for_postgres(item))
         (chosen if wanted else left).append(item)
-    items[:] = chosen
+    # Two processes share the tests: what takes minutes must not begin when there is nothing else left to do.
+    items[:] = sorted(chosen, key=lambda item: not takes_long(item))
     if left:
         config.hook.pytest_deselected(items=left)
 
 
-def uses_database(item: pytest.Item) -> bool:
-    """Whether a test reads or writes the database of this run."""
+def is_for_postgres(item: pytest.Item) -> bool:
+    """Whether a test reads or writes the database of this run, and is not about what a page prints.
+
+    Every page is asked on PostgreSQL too, by test_access and test_blinding: its queries run on both.
+    """
+    if item.get_closest_marker("browser") is not None or PAGES & set(item.path.parts):
+        return False
     fixtures = set(getattr(item, "fixturenames", ()))
     return item.get_closest_marker("django_db") is not None or bool(fixtures & DATABASE_FIXTURES)
+
+
+def takes_long(item: pytest.Item) -> bool:
+    """Whether a test needs a browser, or processes of its own."""
+    return item.get_closest_marker("browser") is not None or item.path.name in LONG
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what stays until the end: modules, models, the tests themselves."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=ON_POSTGRES)
@@ -95,6 +118,26 @@ def redis_url() -> str:
         return servers.start_redis()
     except servers.ServerMissingError as error:
         do_without("redis", str(error))
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Data folder after a first start with the demo study; who changes it takes a copy."""
+    installation = Installation(tmp_path_factory.mktemp("first"))
+    try:
+        installation.start("--demo", "--no-worker")
+    finally:
+        installation.stop()
+    return installation.folder
+
+
+@pytest.fixture
+def installation(prepared: Path, tmp_path: Path) -> Iterator[Installation]:
+    """An installation that was started once before, with the demo study."""
+    made = Installation(Path(shutil.copytree(prepared, tmp_path / "data")))
+    made.environment["PUBLIC_URL"] = f"http://127.0.0.1:{made.port}"
+    yield made
+    made.stop()
 
 
 def find_chromium() -> str | None:

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.urls import reverse
 from django.utils import timezone
 
@@ -79,8 +79,15 @@ QUERIES: dict[str, tuple[str, ...]] = {
 }
 ADA_PROPOSED = Mark("open", "o1", "ada", "proposed")
 PARTIAL = {"HX-Request": "true"}
-#: ben reads what ada does, in the same rounds.
-SWEPT = tuple(persona for persona in PERSONAS if persona != "ben")
+#: ben reads what ada does, in the same rounds. On PostgreSQL those are enough for whom rows decide: what is
+#: sealed, masked, answered first. test_access asks one address of each name there as everybody, and looks
+#: through the answers in the same way.
+ON_POSTGRES = connection.vendor == "postgresql"
+SWEPT = tuple(
+    persona
+    for persona in (("coding_lead", "retester", "adjudicator") if ON_POSTGRES else PERSONAS)
+    if persona != "ben"
+)
 
 
 class Sweep:

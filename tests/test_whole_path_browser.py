@@ -17,15 +17,6 @@ WAIT = 40_000  # ms; the worker and the browser share this machine with other te
 
 
 @pytest.fixture
-def installation(tmp_path: Path) -> Iterator[Installation]:
-    made = Installation(tmp_path / "data")
-    made.environment["PUBLIC_URL"] = f"http://127.0.0.1:{made.port}"
-    made.start()
-    yield made
-    made.stop()
-
-
-@pytest.fixture
 def issues(tmp_path: Path) -> Path:
     """A file as a researcher has it: one issue a line."""
     lines = [
@@ -44,6 +35,7 @@ def issues(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def people(installation: Installation, browser: Browser) -> Iterator[dict[str, Page]]:
+    installation.start("--demo")
     contexts: list[BrowserContext] = []
     pages: dict[str, Page] = {}
     for name in ("lead", "ada", "ben"):
@@ -51,7 +43,7 @@ def people(installation: Installation, browser: Browser) -> Iterator[dict[str, P
         context.set_default_timeout(WAIT)
         contexts.append(context)
         pages[name] = context.new_page()
-        pages[name].goto(installation.manage("create_user", name).split()[-1])
+        pages[name].goto(installation.links()[name])
     yield pages
     for context in contexts:
         context.close()

@@ -57,21 +57,20 @@ def test_check_names_the_setting_and_what_to_write(tmp_path, environment, senten
     assert "secret" not in result.stderr
 
 
-def test_check_says_that_no_worker_runs(tmp_path):
-    manage(tmp_path, "migrate", "-v0").check_returncode()
-    result = manage(tmp_path, "check")
+def test_check_says_that_no_worker_runs(installation):
+    result = manage(installation.folder, "check")
     assert "No worker is running" in result.stderr
     assert "python manage.py start" in result.stderr
 
 
-def test_accounts_and_tokens_are_made_on_the_command_line(tmp_path):
-    manage(tmp_path, "migrate", "-v0").check_returncode()
-    created = manage(tmp_path, "create_user", "eve", PUBLIC_URL="https://lab.example.org")
+def test_accounts_and_tokens_are_made_on_the_command_line(installation):
+    folder = installation.folder
+    created = manage(folder, "create_user", "eve", PUBLIC_URL="https://lab.example.org")
     assert "https://lab.example.org/sign-in/link/?sesame=" in created.stdout
-    again = manage(tmp_path, "create_user", "eve")
+    again = manage(folder, "create_user", "eve")
     assert (again.returncode, "taken" in again.stderr) == (1, True)
-    token = manage(tmp_path, "create_token", "eve").stdout.strip()
+    token = manage(folder, "create_token", "eve").stdout.strip()
     assert len(token) == 64
-    assert token.encode() not in (tmp_path / "intercoder.sqlite3").read_bytes()
-    nobody = manage(tmp_path, "create_token", "nobody")
+    assert not [file for file in folder.glob("*.sqlite3*") if token.encode() in file.read_bytes()]
+    nobody = manage(folder, "create_token", "nobody")
     assert (nobody.returncode, "create_user nobody" in nobody.stderr) == (1, True)

@@ -1,7 +1,6 @@
 """A server that is killed while somebody codes, and started again: nothing is lost."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -14,16 +13,8 @@ WAIT = 60_000  # ms; a start takes its time, and the page waits longer from try 
 
 
 @pytest.fixture
-def installation(tmp_path: Path) -> Iterator[Installation]:
-    made = Installation(tmp_path / "data")
-    made.environment["PUBLIC_URL"] = f"http://127.0.0.1:{made.port}"
-    made.start("--demo")
-    yield made
-    made.stop()
-
-
-@pytest.fixture
 def ada(installation: Installation, browser: Browser) -> Iterator[Page]:
+    installation.start("--demo", "--no-worker")
     context = browser.new_context(base_url=f"http://127.0.0.1:{installation.port}")
     page = context.new_page()
     page.goto(installation.links()["ada"])
@@ -52,7 +43,7 @@ def test_a_server_restarted_in_the_middle_of_a_unit_loses_nothing(installation: 
     ada.keyboard.press("Escape")
     first_letter(ada, 1)
     expect(ada.locator("#save-state")).to_contain_text("Not saved: no connection, retrying")
-    installation.start()
+    installation.start("--no-worker")
     expect(ada.locator("[data-save-text]")).to_contain_text("Saved ", timeout=WAIT)
     ada.reload()
     expect(ada.locator("#memo")).to_have_value("Before the stop. While it was down.")
@@ -69,7 +60,7 @@ def test_what_was_typed_while_the_server_was_down_survives_a_closed_window(
     expect(ada.locator("#save-state")).to_contain_text("Not saved: no connection, retrying")
     window = ada.context.new_page()
     ada.close()
-    installation.start()
+    installation.start("--no-worker")
     window.goto(address)
     expect(window.locator("#memo")).to_have_value("Typed into the dark.")
     expect_saved(window)
