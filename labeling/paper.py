@@ -55,10 +55,14 @@ def _who(facts: PaperFacts, rows: Sequence[Mapping[str, Any]]) -> str:
     coders = _count(facts.coders)
     if facts.after_unblinding:
         return (
-            f"{coders.capitalize()} coders labelled {units} issues again after they could read earlier "
+            f"{coders.capitalize()} coders labelled {_issues(units)} again after they could read earlier "
             f"answers, so the agreement is not independent."
         )
-    return f"{coders.capitalize()} coders independently labelled {units} issues."
+    return f"{coders.capitalize()} coders independently labelled {_issues(units)}."
+
+
+def _issues(count: int) -> str:
+    return "1 issue" if count == 1 else f"{count:,} issues"
 
 
 def _agreement(facts: PaperFacts, rows: Sequence[Mapping[str, Any]]) -> str:
@@ -73,7 +77,7 @@ def _headline(facts: PaperFacts, row: Mapping[str, Any]) -> str:
     if "prevalence_paradox" in _cautions(row):
         text += f" (Gwet's AC1 {_two(row['ac1']['value'])}; one category prevails)"
     if row["conditional"]:
-        text += f" (where the question was asked of both, {row['n_both']} issues)"
+        text += f" (where the question was asked of both, {_issues(row['n_both'])})"
     if row["kind"] == "multiple":
         macro = row["statistics"]["macro_label_kappa"]
         several = ", where an issue can have several labels"
@@ -155,17 +159,13 @@ def _disagreements(facts: PaperFacts) -> str:
     if "adjudicated" in facts.settled_by:
         ways.append("by a third person")
     how = " or ".join(ways) or "by discussion"
-    issues = "1 issue" if facts.disagreed == 1 else f"{facts.disagreed} issues"
-    return f"Disagreements (on {issues}) were resolved {how}."
+    return f"Disagreements (on {_issues(facts.disagreed)}) were resolved {how}."
 
 
 def _caution(facts: PaperFacts) -> str:
     if not facts.undecided:
         return ""
-    return (
-        f"{facts.undecided} of the {facts.disagreed} issues are still open: the last sentence is true once "
-        f"they are resolved."
-    )
+    return f"Open: {facts.undecided} of {_issues(facts.disagreed)}. The last sentence is true once none is."
 
 
 def _value(row: Mapping[str, Any]) -> float | None:

@@ -110,7 +110,8 @@ def _agreed(seen: Seen) -> Caution | None:
 def _small(seen: Seen) -> Caution | None:
     if seen.n >= SMALL_N:
         return None
-    words = f"{seen.n} units are few: below {SMALL_N}, 95% intervals miss the true value more often than 5%."
+    few = "1 unit is" if seen.n == 1 else f"{seen.n} units are"
+    words = f"{few} few: below {SMALL_N}, 95% intervals miss the true value more often than 5%."
     return Caution("small_n", words)
 
 

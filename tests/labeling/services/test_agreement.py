@@ -285,7 +285,7 @@ def test_the_sentence_says_who_what_and_how():
     assert "unclear and not applicable counted as categories" in paper.text
     assert "excluded the coders agreed for 100.00% of the issues." in paper.text
     assert "Disagreements (on 1 issue) were resolved by discussion." in paper.text
-    assert paper.caution.startswith("1 of the 1 issues are still open")
+    assert paper.caution.startswith("Open: 1 of 1 issue.")
 
 
 def test_the_sentence_is_true_once_everything_is_decided():

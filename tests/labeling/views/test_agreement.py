@@ -286,7 +286,7 @@ def test_the_sentence_for_the_paper_can_be_copied(client):
     page = page_of(client, read_round())
     assert '<p id="sentence">Two coders independently labelled 4 issues.' in page
     assert 'data-copy="sentence"' in page
-    assert "1 of the 1 issues are still open" in page
+    assert "Open: 1 of 1 issue." in page
 
 
 def test_a_round_after_unblinding_is_marked_as_not_independent(client):
