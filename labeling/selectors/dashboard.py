@@ -1,21 +1,23 @@
-"""Where a study stands, for one member: counts, rounds, the newest agreement, and the next thing to do."""
+"""Where a study stands, for one member: counts, rounds, the newest agreement, and what was done last."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from django.db.models import Count, Q
-from django.urls import reverse
 
+from labeling import sampling
 from labeling.marks import DimensionMark, mark_dimensions
 from labeling.models import (
     AgreementReport,
-    Assignment,
     Decision,
     Event,
     Membership,
+    Role,
     Round,
     RoundUnit,
+    Sample,
     Study,
 )
 from labeling.selectors.progress import round_progress
@@ -23,6 +25,11 @@ from labeling.selectors.reconciliation import QUEUED
 from labeling.selectors.rounds import reachable_rounds
 from labeling.selectors.settled import settled_shares
 from labeling.selectors.studies import visible_events, with_shown_names
+
+ACTS = 8
+"""So many lines of the record are shown, of at most ``MOST_READ`` events."""
+MOST_READ = 60
+REASONS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +39,7 @@ class Stage:
     name: str
     count: int
     share: float | None
-    note: str
+    notes: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,28 +69,20 @@ class RoundRow:
         return {each.mark.key: each for each in self.coefficients}
 
 
-@dataclass(frozen=True, slots=True)
-class NextStep:
-    title: str
-    text: str
-    url: str
-    action: str
-
-
 def dashboard(study: Study, member: Membership) -> dict[str, Any]:
     """Everything the page shows, in a number of queries that does not depend on the size of the study."""
     rounds = round_rows(member)
     running = [row.round for row in rounds if row.round.state == Round.State.OPEN]
     read = [row for row in rounds if row.coefficients]
     return {
-        "stages": stages(study),
+        "stages": stages(study, member),
         "rounds": rounds,
         "marks": list({each.mark.key: each.mark for row in read for each in row.coefficients}.values()),
         "newest": read[0] if read else None,
         "shares": settled_shares(read[0].round) if read else None,
         "progress": [(each, round_progress(each, member)) for each in running],
-        "next_step": next_step(study, member, rounds),
         "activity": recent_events(member),
+        "facts": study_facts(study),
     }
 
 
@@ -157,7 +156,25 @@ def headline_coefficients(coding_round: Round, payload: Mapping[str, Any]) -> li
     return found
 
 
-def stages(study: Study) -> list[Stage]:
+@dataclass(frozen=True, slots=True)
+class StudyFacts:
+    """What the line under the title says."""
+
+    coders: int
+    repositories: int
+    version: int | None
+
+
+def study_facts(study: Study) -> StudyFacts:
+    coders = study.memberships.filter(
+        kind=Membership.Kind.PERSON, role=Role.CODER, left_at__isnull=True
+    ).count()
+    repositories = study.issues.exclude(repository="").aggregate(found=Count("repository", distinct=True))
+    frozen = study.codebooks.filter(frozen_at__isnull=False).order_by("-version")
+    return StudyFacts(coders, repositories["found"], frozen.values_list("version", flat=True).first())
+
+
+def stages(study: Study, member: Membership) -> list[Stage]:
     """The funnel of data collection: stored, eligible, sampled, coded, final."""
     issues = study.issues.aggregate(
         stored=Count("pk"),
@@ -173,118 +190,54 @@ def stages(study: Study) -> list[Stage]:
     )
     sampled = study.units.filter(part=0).count()
     repositories = f"{issues['repositories']} repositor{'y' if issues['repositories'] == 1 else 'ies'}"
-    waiting = f"{units['waiting']} in open rounds" if units["waiting"] else ""
-    rows = (
-        ("Stored", issues["stored"], repositories),
-        ("Eligible", issues["eligible"], f"{issues['stored'] - issues['eligible']} left out by rules"),
-        ("Sampled", sampled, ""),
+    waiting = [f"{units['waiting']} in open rounds"] if units["waiting"] else []
+    rows: tuple[tuple[str, int, list[str]], ...] = (
+        ("Stored", issues["stored"], [repositories]),
+        ("Eligible", issues["eligible"], _left_out(study, member, issues["stored"] - issues["eligible"])),
+        ("Sampled", sampled, _drawn(study, member)),
         ("Coded", units["coded"], waiting),
-        ("Final", units["final"], f"{units['coded'] - units['final']} to reconcile"),
+        ("Final", units["final"], [f"{units['coded'] - units['final']} to reconcile"]),
     )
     before = [None, *(count for _, count, _ in rows)]
     return [
-        Stage(name, count, 100 * count / whole if whole else None, note)
-        for (name, count, note), whole in zip(rows, before, strict=False)
+        Stage(name, count, 100 * count / whole if whole else None, notes)
+        for (name, count, notes), whole in zip(rows, before, strict=False)
     ]
 
 
-def recent_events(member: Membership) -> list[Event]:
-    return with_shown_names(visible_events(member)[:8], member)
+def _left_out(study: Study, member: Membership, count: int) -> list[str]:
+    """Why issues are not eligible, the commonest reasons first; rules are the lead's to know."""
+    if not count or not member.is_lead:
+        return [f"{count} left out by rules"]
+    counted = study.issues.filter(eligible=False).values("because").annotate(found=Count("pk"))
+    reasons = list(counted.order_by("-found", "because")[:REASONS])
+    told = [f"{row['found']} {row['because'] or 'by hand'}" for row in reasons]
+    rest = count - sum(row["found"] for row in reasons)
+    return [*told, f"{rest} for other reasons"] if rest else told
 
 
-def next_step(study: Study, member: Membership, rounds: list[RoundRow]) -> NextStep | None:
-    """The one thing this member can do that brings the study forward; None: they wait for others."""
-    coding = _own_coding(study, member)
-    if coding is not None or not member.is_lead:
-        return coding or _open_decisions(rounds)
-    return _set_up_step(study, rounds) or _open_decisions(rounds) or _round_step(study, rounds)
+def _drawn(study: Study, member: Membership) -> list[str]:
+    """How the newest sample was drawn, in short."""
+    sample = study.samples.defer("frame").order_by("-pk").first() if member.is_lead else None
+    if sample is None or sample.method not in (Sample.Method.RANDOM, Sample.Method.STRATIFIED):
+        return []
+    confidence = sample.confidence or 0.95
+    margin = sampling.margin_of(sample.size, sample.frame_size, confidence, sample.proportion or 0.5)
+    told = f"± {margin:.2%} margin at {confidence:.0%}"
+    return [f"by {sample.strata}", told] if sample.strata else [told]
 
 
-def _own_coding(study: Study, member: Membership) -> NextStep | None:
-    waiting = (
-        Assignment.objects.of_member(member)
-        .filter(round_unit__round__study=study, round_unit__round__state=Round.State.OPEN)
-        .exclude(status__in=(Assignment.Status.SUBMITTED, Assignment.Status.WITHDRAWN))
-    )
-    first = waiting.order_by("round_unit__round__number").values("round_unit__round__number").first()
-    if first is None:
-        return None
-    number = first["round_unit__round__number"]
-    count = waiting.filter(round_unit__round__number=number).count()
-    return NextStep(
-        f"Code your {count} unit{'' if count == 1 else 's'} of Round {number}",
-        "You see your own answers only until the round closes.",
-        reverse("labeling:coding-home", args=[study.slug]),
-        "Go on coding",
-    )
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """An event, and how often it was done in a row."""
+
+    event: Event
+    times: int
 
 
-def _open_decisions(rounds: list[RoundRow]) -> NextStep | None:
-    for row in rounds:
-        left = row.queued - row.decided
-        plural = "" if left == 1 else "s"
-        if row.round.state == Round.State.CLOSED and left:
-            return NextStep(
-                f"Reconcile the {left} open disagreement{plural} of Round {row.round.number}",
-                "Settling them shows where the codebook is unclear.",
-                reverse("labeling:disagreement-list", args=[row.round.study.slug, row.round.number]),
-                "Open reconciliation",
-            )
-    return None
-
-
-def _set_up_step(study: Study, rounds: list[RoundRow]) -> NextStep | None:
-    slug = study.slug
-    if not study.issues.exists():
-        return NextStep(
-            "Bring issues into the corpus",
-            "From GitHub repositories, a search, or a file.",
-            reverse("ingest:import-create", args=[slug]),
-            "Import issues",
-        )
-    if not study.codebooks.filter(dimensions__isnull=False).exists():
-        return NextStep(
-            "Write the codebook",
-            "Dimensions and categories with definitions. A template is a good start.",
-            reverse("labeling:codebook-edit", args=[slug]),
-            "Write the codebook",
-        )
-    if not study.samples.exists():
-        return NextStep(
-            "Draw a sample",
-            "Seeded, so that it can be drawn again by anybody.",
-            reverse("labeling:sample-create", args=[slug]),
-            "Draw a sample",
-        )
-    if not rounds:
-        return NextStep(
-            "Make the first round",
-            "A pilot on a few units shows whether the codebook holds.",
-            reverse("labeling:round-create", args=[slug]),
-            "New round",
-        )
-    return None
-
-
-def _round_step(study: Study, rounds: list[RoundRow]) -> NextStep | None:
-    for row in rounds:
-        number, url = row.round.number, reverse("labeling:round-detail", args=[study.slug, row.round.number])
-        if row.round.state == Round.State.DRAFT:
-            return NextStep(f"Open Round {number}", "Coders get their units then.", url, "Look it over")
-        if row.round.state == Round.State.OPEN:
-            return NextStep(
-                f"Close Round {number} when its coders are done",
-                "Closing freezes the answers and computes agreement from them.",
-                url,
-                "See its progress",
-            )
-        if row.round.state == Round.State.CLOSED:
-            return NextStep(
-                f"Finish Round {number}", "Nothing in it is open any more.", url, "Finish the round"
-            )
-    return NextStep(
-        "Export the results",
-        "Labels, annotations and agreement as CSV.",
-        reverse("labeling:export-list", args=[study.slug]),
-        "Export",
-    )
+def recent_events(member: Membership) -> list[Activity]:
+    """The newest acts; what somebody did several times in a row stands once."""
+    recent = with_shown_names(visible_events(member)[:MOST_READ], member)
+    runs = groupby(recent, key=lambda event: (event.by_id, event.verb, event.object))
+    grouped = [list(run) for _, run in runs]
+    return [Activity(run[0], len(run)) for run in grouped[:ACTS]]

@@ -13,6 +13,7 @@ from labeling.forms.errors import add_errors
 from labeling.forms.studies import StudyCreateForm, StudySettingsForm
 from labeling.models import Role, Study
 from labeling.selectors.dashboard import dashboard
+from labeling.selectors.next_steps import next_steps
 from labeling.selectors.studies import deleted_studies, own_memberships
 from labeling.services.studies import create_study, delete_study, restore_study, update_study
 
@@ -45,7 +46,9 @@ def study_create(request: CoderRequest) -> HttpResponse:
 
 def study_detail(request: CoderRequest, slug: str) -> HttpResponse:
     study, member = get_study_or_404(request.user, slug)
-    context = {"study": study, "membership": member, "nav": "dashboard", **dashboard(study, member)}
+    told = dashboard(study, member)
+    context = {"study": study, "membership": member, "nav": "dashboard", **told}
+    context["next_steps"] = next_steps(study, member, told["rounds"])
     return render_page(request, "labeling/study_detail.html", context)
 
 

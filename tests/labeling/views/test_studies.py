@@ -4,7 +4,20 @@ import pytest
 from django.urls import reverse
 
 from labeling.models import Role, Study
-from tests.factories import lead_of, make_issue, make_member, make_study, make_user
+from labeling.services.proposals import propose_category
+from labeling.services.rounds import close_round
+from tests.factories import (
+    assignment_of,
+    lead_of,
+    make_codebook,
+    make_issue,
+    make_member,
+    make_round,
+    make_sample,
+    make_study,
+    make_submission,
+    make_user,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -75,11 +88,31 @@ def test_the_dashboard_names_the_first_thing_to_do(lead, study):
     assert "Write the codebook" in lead.get(study.get_absolute_url()).content.decode()
 
 
+def test_the_dashboard_says_what_comes_first_and_what_comes_then(lead, study):
+    make_issue(study)
+    make_codebook(study)
+    make_sample(study)
+    proposing, coded = (make_round(study, units=2) for _ in range(2))
+    ada, ben = coded.coders.order_by("number")
+    propose_category(coding_round=proposing, by=proposing.coders.first(), dimension="cause", name="Race")
+    make_submission(assignment_of(coded, ada), answers={"symptom": "crash"})
+    make_submission(assignment_of(coded, ben), answers={"symptom": "hang"})
+    for coding_round in (proposing, coded):
+        close_round(coding_round=coding_round, by=lead_of(study), missing="accept")
+    make_round(study, state="draft")
+    steps = lead.get(study.get_absolute_url()).context["next_steps"]
+    assert [step.title for step in steps] == [
+        "Settle the 1 proposed category of Round 1",
+        "Reconcile the 1 open disagreement of Round 2",
+        "Open Round 3",
+    ]
+
+
 def test_the_dashboard_costs_the_same_for_many_issues(lead, study, django_assert_num_queries):
     lead.get(study.get_absolute_url())
     for _ in range(30):
         make_issue(study)
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(16):
         lead.get(study.get_absolute_url())
 
 
