@@ -68,7 +68,7 @@ class ImportOutput(serializers.ModelSerializer[ImportRun]):
 
     class Meta:
         model = ImportRun
-        fields = (
+        fields: tuple[str, ...] = (
             "id",
             "source",
             "status",
@@ -89,6 +89,15 @@ class ImportOutput(serializers.ModelSerializer[ImportRun]):
         )
 
 
+class StartedOutput(ImportOutput):
+    """The first import that was started, and all of them: several repositories have one each."""
+
+    imports = ImportOutput(many=True)
+
+    class Meta(ImportOutput.Meta):
+        fields = (*ImportOutput.Meta.fields, "imports")
+
+
 class ImportList(ApiView):
     @extend_schema(responses=ImportOutput(many=True))
     def get(self, request: Request, slug: str) -> Response:
@@ -96,7 +105,7 @@ class ImportList(ApiView):
         rows = study.import_runs.all()
         return self.paged(rows, ordering="-id", into=lambda page: ImportOutput(page, many=True).data)
 
-    @extend_schema(request=GithubInput, responses={202: ImportOutput})
+    @extend_schema(request=GithubInput, responses={202: StartedOutput})
     def post(self, request: Request, slug: str) -> Response:
         study, lead = get_study_or_404(self.user, slug, role=Role.LEAD)
         if "file" in request.FILES:
@@ -104,8 +113,7 @@ class ImportList(ApiView):
         if isinstance(request.data, dict) and request.data.get("source") == ImportRun.Source.FILE:
             raise InvalidInputError({"file": ["Send the file as multipart/form-data, in the field file."]})
         body = self.read(GithubInput)
-        run = services.start_import(study=study, source=ImportRun.Source.GITHUB, query=body, by=lead)
-        return _accepted(run)
+        return _accepted(services.start_imports(study=study, query=body, by=lead))
 
     def _import_file(self, study: Study, lead: Membership) -> Response:
         body = self.read(FileInput)
@@ -113,14 +121,14 @@ class ImportList(ApiView):
         kept = services.keep_upload(upload.file, upload.name, mapping=body.get("mapping"))
         if body["dry_run"]:
             return Response(_dry_run(kept))
-        return _accepted(
-            services.start_import(study=study, source=ImportRun.Source.FILE, query=kept, by=lead)
-        )
+        run = services.start_import(study=study, source=ImportRun.Source.FILE, query=kept, by=lead)
+        return _accepted([run])
 
 
-def _accepted(run: ImportRun) -> Response:
-    place = {"Location": f"/api/v1/studies/{run.study.slug}/imports/{run.pk}/"}
-    return Response(ImportOutput(run).data, status=202, headers=place)
+def _accepted(runs: list[ImportRun]) -> Response:
+    first, told = runs[0], ImportOutput(runs, many=True).data
+    place = {"Location": f"/api/v1/studies/{first.study.slug}/imports/{first.pk}/"}
+    return Response({**told[0], "imports": told}, status=202, headers=place)
 
 
 def _dry_run(kept: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
-from ingest.pace import shared_turn
+from ingest.pace import SharedPace
 from ingest.sources.base import SourceError
 from ingest.sources.github import Pacing
 from labeling.errors import StudyRuleError
@@ -27,4 +27,5 @@ def _pacing(token: str | None, api_base: str, keep_alive: Callable[[], None]) ->
     """GitHub's pace; a stand-in on this machine need not be spared."""
     if urlsplit(api_base).hostname in ("127.0.0.1", "localhost"):
         return Pacing(spacing={}, backoff=0.01, keep_alive=keep_alive)
-    return Pacing(keep_alive=keep_alive, turn=shared_turn(token, api_base))
+    shared = SharedPace(token, api_base)
+    return Pacing(keep_alive=keep_alive, turn=shared.turn, done=shared.done)

@@ -54,6 +54,26 @@ def start_import(
     return run
 
 
+def start_imports(*, study: Study, query: Mapping[str, Any], by: Membership | None) -> list[ImportRun]:
+    """Ask GitHub for several repositories by an import each, so that workers read them side by side.
+
+    Each goes on, waits and fails by itself. A search and a list of addresses are one import.
+    """
+    repositories = list(dict.fromkeys(query.get("repositories") or ()))
+    apart = [[name] for name in repositories] if not query.get("search") and repositories else [repositories]
+    with transaction.atomic():
+        _github_query(study, query)  # what is wrong is said of all of them at once
+        return [
+            start_import(
+                study=study,
+                source=ImportRun.Source.GITHUB,
+                query={**query, "repositories": names},
+                by=by,
+            )
+            for names in apart
+        ]
+
+
 def keep_upload(file: IO[bytes], name: str, *, mapping: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Keep an uploaded file below INTERCODER_DATA/uploads and return the query of its import."""
     folder = Path(settings.INTERCODER_DATA) / "uploads"
@@ -121,15 +141,18 @@ def _move(
 
 
 def _where_to_begin(study: Study, source: str, query: Mapping[str, Any]) -> dict[str, Any]:
-    """Begin where the last finished import of the same query ended, so that only changes are fetched."""
+    """Begin where finished imports of the same repositories ended, so that only changes are fetched."""
     if source != ImportRun.Source.GITHUB:
         return {}
-    earlier = ImportRun.objects.filter(study=study, source=source, state=State.DONE).order_by("-pk")
-    for run in earlier:
-        if run.query == query and run.checkpoint.get("seen"):
-            # What was read before is also looked through for what has vanished since.
-            return {"seen": run.checkpoint["seen"], "before": sorted(run.checkpoint["seen"])}
-    return {}
+    limits = {**query, "repositories": None}
+    wanted = {f"{name} {kind}" for name in query["repositories"] for kind in query["unit_kinds"]}
+    seen: dict[str, str] = {}
+    for run in ImportRun.objects.filter(study=study, source=source, state=State.DONE).order_by("-pk"):
+        if {**run.query, "repositories": None} == limits:
+            told = run.checkpoint.get("seen") or {}
+            seen = {target: told[target] for target in wanted & told.keys()} | seen
+    # What was read before is also looked through for what has vanished since.
+    return {"seen": seen, "before": sorted(seen)} if seen else {}
 
 
 def _github_query(study: Study, told: Mapping[str, Any]) -> tuple[dict[str, Any], list[Rule]]:

@@ -54,13 +54,14 @@ def import_create(request: CoderRequest, slug: str) -> HttpResponse:
     form = GithubImportForm(request.POST or None)
     if form.is_valid():
         try:
-            run = services.start_import(
-                study=study, source=ImportRun.Source.GITHUB, query=form.query(), by=lead
-            )
+            runs = services.start_imports(study=study, query=form.query(), by=lead)
         except InvalidInputError as error:
             form.show_errors(error.errors)
         else:
-            return redirect("ingest:import-detail", study.slug, run.pk)
+            if len(runs) == 1:
+                return redirect("ingest:import-detail", study.slug, runs[0].pk)
+            messages.success(request, f"{len(runs)} imports were started, one for each repository.")
+            return redirect("ingest:import-list", study.slug)
     return _create_page(request, lead, form, FileImportForm())
 
 

@@ -158,11 +158,12 @@ def make_client(installation: Installation, name: str) -> Client:
 
 def import_issues(lead: Client, slug: str, github: FakeGithub) -> None:
     names = [repository.name for repository in github.repositories.values()]
-    run = lead.post(f"studies/{slug}/imports/", {"source": "github", "repositories": names}, expect=202)
-    address = f"studies/{slug}/imports/{run['id']}/"
-    wait_until(lambda: lead.get(address)["status"] in ("done", "failed"), seconds=120)
-    told = lead.get(address)
-    assert told["status"] == "done", told
+    asked = lead.post(f"studies/{slug}/imports/", {"source": "github", "repositories": names}, expect=202)
+    for run in asked["imports"]:
+        address = f"studies/{slug}/imports/{run['id']}/"
+        wait_until(lambda address=address: lead.get(address)["status"] in ("done", "failed"), seconds=120)
+        told = lead.get(address)
+        assert told["status"] == "done", told
     true_issues = {
         f"{repository.name}#{item.number}".lower()
         for repository in github.repositories.values()

@@ -6,9 +6,11 @@ import pytest
 from django.utils import timezone
 
 from ingest.models import ImportRun, Pace
-from ingest.pace import shared_turn
+from ingest.pace import ASK_AGAIN, SharedPace
 from ingest.pipeline import run_import
-from ingest.services import start_import
+from ingest.services import start_import, start_imports
+from labeling.errors import InvalidInputError
+from labeling.services.corpus import source_total
 from tests.factories import lead_of, make_study
 from tests.fake_github import GOOD_TOKEN, Answer, FakeGithub, running
 from tests.fakes import make_repository, small_repository
@@ -135,23 +137,46 @@ def test_a_run_keeps_what_github_says_is_left(github, imported):
     assert 3900 < run.quota["core"]["remaining"] < 4000
 
 
-def test_two_clients_with_one_token_share_its_pace():
-    first, second = (
-        shared_turn("secret", "https://api.github.com"),
-        shared_turn("secret", "https://api.github.com"),
-    )
+def test_two_workers_with_one_token_ask_one_after_another():
+    first, second = (SharedPace("secret", "https://api.github.com") for _ in range(2))
 
-    assert first("core", 10.0) == 0
-    assert second("core", 10.0) == pytest.approx(10, abs=1)
-    assert first("core", 10.0) == pytest.approx(20, abs=1)
-    assert first("search", 10.0) == 0
-    assert shared_turn("other", "https://api.github.com")("core", 10.0) == 0
+    assert first.turn("core", 10.0) == 0
+    assert second.turn("search", 10.0) == ASK_AGAIN  # one request at a time, whatever it is for
+    assert SharedPace("other", "https://api.github.com").turn("core", 10.0) == 0
+    first.done()
+    assert second.turn("core", 10.0) == pytest.approx(10, abs=1)
+    assert second.turn("search", 10.0) == 0
 
 
-def test_a_pace_tells_no_token_and_survives_a_clock_that_was_put_back():
-    turn = shared_turn("secret", "https://api.github.com")
-    turn("core", 1.0)
+def test_a_pace_tells_no_token_and_survives_dead_workers_and_clocks_that_were_put_back():
+    pace = SharedPace("secret", "https://api.github.com")
+    pace.turn("core", 1.0)  # and never done
     assert not Pace.objects.filter(key__contains="secret").exists()
+    Pace.objects.update(free_at=timezone.now() - timedelta(seconds=1))
+    assert pace.turn("core", 1.0) == 0
     Pace.objects.update(free_at=timezone.now() + timedelta(days=1))
+    assert pace.turn("core", 1.0) == 0
 
-    assert turn("core", 1.0) <= 100
+
+def test_repositories_are_imported_side_by_side_each_from_where_it_ended(study, github, imported):
+    imported(repositories=["acme/train"])
+    github.requests.clear()
+    query = {"repositories": ["acme/train", "acme/kernels", "acme/nothing"]}
+    train, kernels, nothing = start_imports(study=study, query=query, by=lead_of(study))
+
+    assert [run.query["repositories"] for run in (train, kernels)] == [["acme/train"], ["acme/kernels"]]
+    assert run_import(nothing.pk).state == ImportRun.State.FAILED
+    assert run_import(kernels.pk).added > 0
+    again = run_import(train.pk)
+    assert (again.state, again.added, again.fetched) == (ImportRun.State.DONE, 0, 1)
+
+    # An import of both, as the command starts it, goes on from the end of each.
+    both = imported(repositories=["acme/kernels", "acme/train"])
+    assert (both.added, both.fetched) == (0, 1)
+    assert source_total(study) == both.total
+
+
+def test_what_is_wrong_with_several_repositories_starts_none(study, github):
+    with pytest.raises(InvalidInputError):
+        start_imports(study=study, query={"repositories": ["acme/train", "acme"]}, by=lead_of(study))
+    assert not study.import_runs.exists()

@@ -59,8 +59,16 @@ def test_an_import_is_accepted_and_read_again(lead, study):
     assert (body["query"]["created_from"], body["query"]["created_to"]) == ("2024-01-01", "2024-06-30")
     place = address("import-detail", study, body["id"])
     assert made.headers["Location"] == place
-    assert lead.get(place).json() == body
+    assert body.pop("imports") == [lead.get(place).json()] == [body]
     assert lead.get(address("import-list", study)).json()["results"] == [body]
+
+
+def test_several_repositories_are_an_import_each(lead, study):
+    body = ask(lead, study, repositories=["octo/spoon", "octo/fork"], github_labels=["bug"]).json()
+    asked = [each["query"]["repositories"] for each in body["imports"]]
+    assert asked == [["octo/spoon"], ["octo/fork"]]
+    assert body["id"] == body["imports"][0]["id"]
+    assert len(current_rules(study)) == 1
 
 
 def test_shorthands_become_rules_and_filter_nothing_at_the_source(lead, study):

@@ -7,6 +7,7 @@ import pytest
 
 from ingest.sources.base import Page, SourceError, SourceQuery, Waiting
 from ingest.sources.github import Pacing, fetch_issues, fetch_patches
+from ingest.sources.github.client import Client
 from tests.fake_github import GOOD_TOKEN, Answer, FakeGithub, running
 from tests.fakes import FakeFile, FakeRepository, make_repository, small_repository
 
@@ -669,3 +670,18 @@ def test_a_patch_that_never_comes_is_noted(fetch, github, repository, slept):
     assert "Binary" in notes["logo.png"]
     assert notes["b.py"] == ""
     assert fix.files[2].previous_path == "a.py"
+
+
+def test_a_client_gives_its_turn_back_also_where_the_connection_breaks(github, slept):
+    told = []
+
+    def turn(budget, spacing):
+        told.append(budget)
+        return 0.5 if len(told) == 1 else 0
+
+    github.fail("/repos/acme/train", drop=True)
+    pacing = slept.pacing(turn=turn, done=lambda: told.append("done"))
+    Client(token=None, api_base=github.url, pacing=pacing).get("/repos/acme/train")
+
+    assert told == ["core", "core", "done", "core", "done"]
+    assert slept.seconds >= 0.5

@@ -117,9 +117,10 @@ def test_an_import_is_asked_for_with_its_rules(client, study, lead):
         "with_fix": "on",
     }
     answer = client.post(address("import-create", study), body)
-    run = ImportRun.objects.get()
-    assert answer["Location"] == address("import-detail", study, run.pk)
-    assert run.query["repositories"] == ["octo/spoon", "octo/fork"]
+    run, other = ImportRun.objects.order_by("pk")
+    assert answer["Location"] == address("import-list", study)
+    assert "2 imports were started" in client.get(answer["Location"]).content.decode()
+    assert (run.query["repositories"], other.query["repositories"]) == (["octo/spoon"], ["octo/fork"])
     assert (run.query["state"], run.query["created_from"]) == ("closed", "2024-01-01")
     assert [(rule.field, rule.value) for rule in current_rules(study)] == [
         ("github_labels", ["bug", "crash"]),
@@ -328,9 +329,9 @@ def test_a_failed_import_says_why_and_offers_to_run_again(client, study, lead):
 
 
 def test_a_finished_import_is_followed_by_one_that_asks_the_same(client, study, lead):
-    run = make_run(study, state="done", checkpoint={"seen": {"octo/spoon": "2024"}})
+    run = make_run(study, state="done", checkpoint={"seen": {"octo/spoon issue": "2024"}})
     client.post(address("import-retry", study, run.pk))
     later = ImportRun.objects.exclude(pk=run.pk).get()
     assert later.query == run.query
     assert later.state == "queued"
-    assert later.checkpoint["seen"] == {"octo/spoon": "2024"}
+    assert later.checkpoint["seen"] == {"octo/spoon issue": "2024"}

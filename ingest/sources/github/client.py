@@ -40,8 +40,8 @@ class Pacing:
 
     ``spacing`` keeps GitHub's advice of serial, spaced requests; ``reserve`` requests of an hour are left
     to the owner of the token; ``keep_alive`` is called while time passes, so that a lease is renewed.
-    ``turn`` books a request of a budget among all who use the token and gives the seconds to wait for it;
-    without it each client keeps the pace for itself.
+    ``turn`` takes the turn for a request of a budget among all who use the token, or gives the seconds after
+    which to ask again; ``done`` gives it back. Without it each client keeps the pace for itself.
     """
 
     spacing: Mapping[Budget, float] = field(
@@ -54,6 +54,7 @@ class Pacing:
     now: Callable[[], float] = time.time
     keep_alive: Callable[[], None] = _nothing
     turn: Callable[[str, float], float] | None = None
+    done: Callable[[], None] = _nothing
 
 
 class OverloadedError(SourceError):
@@ -195,8 +196,8 @@ class Client:
 
     def _send(self, verb: str, url: str, budget: Budget, body: Any) -> Answer:
         self._check_host(url)
-        self._keep_pace(budget)
         self._pacing.keep_alive()
+        self._keep_pace(budget)
         self.requests += 1
         try:
             status, headers, text = self._requester.requestJson(verb, url, input=body)
@@ -208,6 +209,8 @@ class Client:
             raise SourceError(
                 "The server sends us to another host. Check the address of the GitHub server.", permanent=True
             ) from error
+        finally:
+            self._pacing.done()
         answer = Answer(status, headers, text)
         self._mind_reserve(budget, answer)
         return answer
@@ -229,13 +232,12 @@ class Client:
             self._resets[budget] = reset
             self.wait(seconds, "The rest of this hour's requests is left to the owner of the token.")
         spacing = self._pacing.spacing.get(budget, 0.0)
-        if self._pacing.turn is not None:
-            pause = self._pacing.turn(budget, spacing)
-        else:
-            pause = spacing - (time.monotonic() - self._last.get(budget, -1e9))
-        if pause > 0:
+        if self._pacing.turn is None:
+            self.wait(spacing - (time.monotonic() - self._last.get(budget, -1e9)), "")
+            self._last[budget] = time.monotonic()
+            return
+        while (pause := self._pacing.turn(budget, spacing)) > 0:
             self.wait(pause, "Other imports use the same token.")
-        self._last[budget] = time.monotonic()
 
     def _mind_reserve(self, budget: Budget, answer: Answer) -> None:
         """Remember to stop before the hour's requests are used up, where there are many."""
