@@ -10,16 +10,24 @@ export class Units {
     this.enter = enter;
     this.url = location.pathname + location.search;
     this.#lookAhead();
+    for (const sign of ["scroll", "keydown", "pointermove"]) {
+      window.addEventListener(sign, () => this.#stillHere(), { passive: true });
+    }
     window.addEventListener("popstate", () => {
       if (location.pathname + location.search !== this.url) location.reload();
     });
   }
 
   async next() {
-    if (performance.now() - this.lookedAt > FRESH) this.#lookAhead();
+    this.#stillHere();
     const found = await this.ahead;
     if (found?.html) this.#show(found.html);
     else location.assign(found?.isLast ? this.#main().dataset.queueUrl : this.#main().dataset.homeUrl);
+  }
+
+  // Whoever reads for minutes is at work, and the server counts it as long as it hears of it.
+  #stillHere() {
+    if (performance.now() - this.lookedAt > FRESH) this.#lookAhead();
   }
 
   async visit(url) {

@@ -1,4 +1,4 @@
-"""A long unit in the browser: what has not come yet is found, picked and quoted like anything else."""
+"""Reading a unit in the browser: a long one in portions, other scripts, paper, and without hurry."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -10,6 +10,7 @@ from tests.labeling.live_coding import coding_round_of, expect_saved, open_unit
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 PATCH = "@@ -0,0 +1,450 @@\n" + "\n".join(f"+    value = {number}" for number in range(450))
+ARABIC = "ينهار التدريب"
 LONG = {
     "comments": [*(f"Comment {number}." for number in range(119)), "The Needle\nof the 🔥 thread."],
     "fixes": [{"key": "1", "files": [{"path": "a.py", "patch": PATCH + "\n+    needle(of='é')"}]}],
@@ -76,9 +77,51 @@ def test_the_keys_for_quotes_lead_into_what_has_not_come_yet(coding):
 
 
 def test_more_comments_come_when_the_reader_gets_there_and_the_focus_stays_with_them(coding):
+    address = coding.url
     more = coding.get_by_role("link", name="Show 50 more comments of 120")
-    more.focus()
+    more.evaluate("(link) => { link.focus({ preventScroll: true }); link.click(); }")
     expect(coding.locator('[data-document="comment:100"]')).to_be_attached()
     expect(coding.locator(".comment:has([data-document='comment:51'])")).to_be_focused()
+    assert coding.url == address
     coding.locator(".diff-file > summary").click()
     expect(coding.locator('[data-document="fix:1:file:a.py"]')).to_be_visible()
+
+
+def test_who_reads_for_minutes_is_heard_of(page: Page, live_server):
+    page.clock.install()
+    coding_round, ada = coding_round_of({})
+    open_unit(page, live_server.url, coding_round, ada)
+    page.wait_for_load_state("networkidle")
+    page.clock.fast_forward(61_000)
+    with page.expect_request(lambda request: "ahead" in request.url):
+        page.keyboard.press("Shift+Q")
+
+
+def test_a_paragraph_runs_the_way_its_script_does_and_code_does_not(page: Page, live_server):
+    coding_round, ada = coding_round_of(
+        {"body": f"{ARABIC}\n\nIt stops\n\n显存耗尽\n\n```\n{ARABIC} x = 1\n```"}
+    )
+    open_unit(page, live_server.url, coding_round, ada)
+    sides = page.evaluate(
+        """() => [...document.querySelectorAll("#body p, #body code")].map((block) => {
+            const text = document.createRange();
+            text.selectNodeContents(block);
+            const { left, right } = text.getBoundingClientRect();
+            const frame = block.closest("p, pre").getBoundingClientRect();
+            return left - frame.left > frame.right - right ? "right" : "left";
+        })"""
+    )
+    assert sides == ["right", "left", "left", "left"]
+
+
+def test_on_paper_all_of_a_unit_is_there_and_nothing_of_the_page_around_it(coding):
+    coding.evaluate(
+        "window.print = () => (window.printed = document.querySelectorAll('[data-waiting]').length)"
+    )
+    coding.get_by_role("button", name="Print").click()
+    expect(coding.locator("[data-waiting]")).to_have_count(0)
+    assert coding.evaluate("window.printed") == 0
+    coding.emulate_media(media="print")
+    expect(coding.locator(".diff-file .diff__text").last).to_be_visible()
+    for hidden in (".app-bar", ".section-nav", ".coding-panel__foot", "#print"):
+        expect(coding.locator(hidden)).to_be_hidden()
