@@ -3,12 +3,14 @@
 import sys
 from collections.abc import Callable
 
-from django.db import InterfaceError, OperationalError
+from django.db import DataError, InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from labeling.errors import InvalidInputError, StudyRuleError
+
+NOT_STORED = "The database cannot store what was sent: a character or a number in it is out of range."
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -41,4 +43,6 @@ class RuleMiddleware:
             return render(request, "409.html", {"exception": error.message}, status=409)
         if isinstance(error, InvalidInputError):
             return render(request, "409.html", {"exception": str(error)}, status=422)
+        if isinstance(error, DataError):  # NUL in a form with files, say, or a number that is out of range
+            return render(request, "409.html", {"exception": NOT_STORED}, status=422)
         return None

@@ -86,7 +86,7 @@ def _one_round(member: Membership, **which: object) -> Round:
 
 def get_assignment_or_404(user: User | AnonymousUser, pk: int) -> tuple[Assignment, Membership]:
     """The caller's own assignment (or their group's). Anybody else's does not exist for them."""
-    _, member = _of_study(user, None, study__rounds__round_units__assignments=pk)
+    _, member = _of_study(user, None, study__rounds__round_units__assignments__pk=pk)
     return _own_assignment(member, pk=pk), member
 
 
@@ -94,7 +94,7 @@ def get_unit_assignment_or_404(
     user: User | AnonymousUser, slug: str, number: int, unit_id: int
 ) -> tuple[Assignment, Membership]:
     coding_round, member = get_round_or_404(user, slug, number)
-    return _own_assignment(member, round_unit__round=coding_round, round_unit__unit=unit_id), member
+    return _own_assignment(member, round_unit__round=coding_round, round_unit__unit__pk=unit_id), member
 
 
 def _own_assignment(member: Membership, **which: object) -> Assignment:
@@ -125,7 +125,7 @@ def get_round_unit_or_404(
     """A unit whose answers the member may read: of a closed round, reached by their role, not sealed."""
     coding_round, member = get_round_by_id_or_404(user, round_id)
     found = (
-        RoundUnit.objects.filter(round=coding_round, unit=unit_id)
+        RoundUnit.objects.filter(round=coding_round, unit__pk=unit_id)
         .filter(settled(member, ""))
         .select_related("round__study", "round__codebook", "unit__issue", "unit__snapshot")
         .first()

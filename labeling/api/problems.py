@@ -5,11 +5,13 @@ from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
+from django.db import DataError
 from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as drf_handler
 
+from annotator.failures import NOT_STORED
 from labeling.errors import InvalidInputError, StudyRuleError
 
 CONTENT_TYPE = "application/problem+json"
@@ -31,6 +33,8 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         return problem(HTTPStatus.CONFLICT, error.message, **error.extra)
     if isinstance(error, InvalidInputError):
         return problem(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), errors=error.errors)
+    if isinstance(error, DataError):
+        return problem(HTTPStatus.UNPROCESSABLE_ENTITY, NOT_STORED)
     if isinstance(error, exceptions.ValidationError):
         errors = dict(_by_field(error.detail))
         sentences = "; ".join(text for texts in errors.values() for text in texts)

@@ -197,7 +197,7 @@ def queued_decisions(
 def _coded_by(coding_round: Round, coder: int) -> "QuerySet[RoundUnit]":
     return RoundUnit.objects.filter(
         round=coding_round,
-        assignments__coder=coder,
+        assignments__coder__pk=coder,
         assignments__purpose=Assignment.Purpose.CODING,
         assignments__submissions__isnull=False,
     )

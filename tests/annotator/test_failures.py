@@ -1,5 +1,5 @@
 import pytest
-from django.db import OperationalError
+from django.db import DataError, OperationalError
 from django.test import Client
 from django.urls import path
 
@@ -25,7 +25,12 @@ def misfit(request):
     raise InvalidInputError({"token": ["Store the token again."]})
 
 
+def overflow(request):
+    raise DataError("integer out of range")
+
+
 urlpatterns = [
+    path("overflow/", overflow),
     path("refused/", refuse),
     path("misfit/", misfit),
     path("away/", fail_without_database),
@@ -79,3 +84,20 @@ def test_a_token_of_another_secret_key_is_told_on_the_page_of_imports(client, se
     answer = client.get(f"/studies/{study.slug}/imports/new/")
     assert answer.status_code == 409
     assert "Store the token again" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "data", "status"),
+    [
+        ("get", "/?search=a%00b", None, 400),
+        ("get", "/studies/a%00b/", None, 400),
+        ("post", "/sign-in/", "username=a%00b", 400),
+        ("get", "/api/v1/studies/?search=%00", None, 422),
+        ("get", "/overflow/", None, 422),
+    ],
+)
+def test_what_no_database_stores_is_refused_and_no_mistake_of_ours(client, method, address, data, status):
+    sent = {"data": data, "content_type": "application/x-www-form-urlencoded"} if data else {}
+    answer = getattr(client, method)(address, **sent)
+    assert answer.status_code == status
+    assert "NUL" in answer.text or "out of range" in answer.text or status == 400
