@@ -3,17 +3,25 @@
 import io
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 
 from labeling.charts.confusion import confusion
 from labeling.charts.interval import Interval
 from labeling.charts.trend import trend
 from labeling.export.latex import label
-from labeling.figures import Picture, confusion_picture, intervals_picture, trend_picture
+from labeling.figures import (
+    Picture,
+    confusion_picture,
+    funnel_picture,
+    intervals_picture,
+    trend_picture,
+)
 from labeling.models import ExportJob, Round, Study
 from labeling.selectors.agreement import ELIGIBILITY
 from labeling.selectors.agreement_figures import APART
 from labeling.selectors.export.reader import Reader
 from labeling.selectors.export.tables import RoundFigures, round_figures
+from labeling.services.corpus import funnel
 from labeling.snapshot import snapshot
 
 UNDATED = (1980, 1, 1, 0, 0, 0)
@@ -21,9 +29,9 @@ UNDATED = (1980, 1, 1, 0, 0, 0)
 
 
 def figures_archive(job: ExportJob, go_on: Callable[[], bool]) -> bytes | None:
-    """Draw agreement of all closed rounds and pack it, with its numbers, from one state of the database.
+    """Draw the funnel and the agreement of all closed rounds and pack them, with their numbers.
 
-    ``go_on`` is asked before each picture; None: it said no.
+    All of it is of one state of the database. ``go_on`` is asked before each picture; None: it said no.
     """
     with snapshot() as using:
         reader = Reader(
@@ -33,7 +41,8 @@ def figures_archive(job: ExportJob, go_on: Callable[[], bool]) -> bytes | None:
             pseudonyms=bool(job.options.get("pseudonyms")),
         )
         rounds = list(round_figures(reader))
-    return packed(agreement_pictures(rounds), go_on)
+        steps = funnel(reader.study)
+    return packed(chain([funnel_picture("funnel", steps)], agreement_pictures(rounds)), go_on)
 
 
 def packed(pictures: Iterable[Picture], go_on: Callable[[], bool]) -> bytes | None:

@@ -20,6 +20,7 @@ from labeling.charts.confusion import Confusion
 from labeling.charts.interval import Interval
 from labeling.charts.trend import Trend
 from labeling.export.writer import Format, write_rows
+from labeling.services.corpus import FunnelStep
 
 # What each format would date.
 UNDATED: dict[str, dict[str, Any]] = {
@@ -120,6 +121,23 @@ def _two(value: float) -> str:
 
 def _numbers(interval: Interval) -> tuple[Any, ...]:
     return (interval.statistic, interval.value, interval.low, interval.high)
+
+
+def funnel_picture(name: str, steps: Sequence[FunnelStep]) -> Picture:
+    """Draw what each step from the source to the decided units leaves, and say what it took out."""
+    with style():
+        figure = Figure(figsize=(WIDTH, 0.7 + 0.3 * max(len(steps), 1)), layout="constrained")
+        axes = figure.subplots()
+        axes.barh(range(len(steps)), [step.count for step in steps], color=FAINT, height=0.6)
+        axes.set_ylim(len(steps) - 0.5, -0.5)
+        axes.set_yticks(range(len(steps)), [step.text for step in steps])
+        axes.set_title("From the source to the results", loc="left", fontweight="bold")
+        axes.margins(x=0.25)
+        for place, step in enumerate(steps):
+            out = f" ({-step.removed:+,})".replace("-", "\N{MINUS SIGN}") if step.removed else ""
+            axes.text(step.count, place, f" {step.count:,}{out}", va="center")
+    rows = tuple((step.kind, step.text, step.count, step.removed) for step in steps)
+    return Picture(name, figure, ("step", "text", "left", "removed"), rows)
 
 
 def trend_picture(name: str, panels: Sequence[tuple[str, Trend]], goal: float | None = None) -> Picture:

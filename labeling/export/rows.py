@@ -178,7 +178,10 @@ class FrameRow:
 
 @dataclass(frozen=True, slots=True)
 class FunnelRow:
-    step: str = column("Kind of the step: total, stored, rule, override, duplicate, eligible, ...")
+    step: str = column(
+        "Kind of the step: total, stored, rule, override, duplicate, eligible, sampled, "
+        "excluded, coded, final."
+    )
     text: str = column("The step in words.")
     left: int = column("Issues left after the step.")
     removed: int | None = column("Issues the step took out; negative: brought back.")

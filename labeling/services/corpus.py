@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max, QuerySet
+from django.db.models import Count, Max, QuerySet
 
 from labeling.errors import CorpusError, InvalidInputError
 from labeling.models import (
@@ -20,6 +20,7 @@ from labeling.models import (
     SnapshotDocument,
     Study,
 )
+from labeling.models.decision import UNIT
 from labeling.services.events import record
 from labeling.services.rules import FIELDS, Facts, Rule, clean_rule, passes
 
@@ -173,18 +174,21 @@ def _refuse_chain(original: Issue, ids: Collection[int]) -> None:
 
 def funnel(study: Study) -> list[FunnelStep]:
     """How the corpus became the sample: found, stored, left by each rule, drawn, coded and decided."""
-    rows = list(study.issues.values_list("because", "override", "eligible"))
+    told = study.issues.order_by().values_list("because", "override", "eligible").annotate(issues=Count("pk"))
+    rows = list(told)
     total = source_total(study)
-    left = len(rows)
+    left = sum(count for *_, count in rows)
     steps = [FunnelStep("total", "Found at the source", total, 0)] if total is not None else []
     steps.append(FunnelStep("stored", "Imported", left, max((total or left) - left, 0)))
-    because = Counter(told for told, _, _ in rows)
+    because: Counter[str] = Counter()
+    for text, _, _, count in rows:
+        because[text] += count
     rules = current_rules(study)
     for rule in rules:
         left -= because[rule.text]
         steps.append(FunnelStep("rule", rule.text, left, because[rule.text]))
     by_rule = {rule.text for rule in rules}
-    back = sum(1 for told, forced, _ in rows if forced and told in by_rule)
+    back = sum(count for text, forced, _, count in rows if forced and text in by_rule)
     for kind, text, removed in (
         ("override", "Included by hand", -back),
         ("override", BY_HAND, because[BY_HAND]),
@@ -193,7 +197,8 @@ def funnel(study: Study) -> list[FunnelStep]:
         if removed:
             left -= removed
             steps.append(FunnelStep(kind, text, left, removed))
-    steps.append(FunnelStep("eligible", "Eligible", sum(1 for _, _, eligible in rows if eligible)))
+    eligible = sum(count for _, _, is_eligible, count in rows if is_eligible)
+    steps.append(FunnelStep("eligible", "Eligible", eligible))
     return [*steps, *_later_steps(study)]
 
 
@@ -216,19 +221,27 @@ def source_total(study: Study) -> int | None:
 
 
 def _later_steps(study: Study) -> list[FunnelStep]:
-    """Count units drawn, coded and decided; an open round is counted as nothing coded yet."""
-    drawn = SampleUnit.objects.filter(sample__study=study, replaced_by__isnull=True)
-    drawn = drawn.exclude(drawn=SampleUnit.Drawn.PILOT)
-    coded = RoundUnit.objects.filter(
+    """Count units drawn, excluded, coded and decided; an open round is counted as nothing coded yet."""
+    drawn = SampleUnit.objects.using(study._state.db)
+    drawn = drawn.filter(sample__study=study, replaced_by__isnull=True)
+    closed = RoundUnit.objects.using(study._state.db)
+    closed = closed.filter(
         round__study=study, round__state__in=Round.UNBLINDED, round__discarded_at__isnull=True
     )
-    coded = coded.filter(assignments__submissions__isnull=False)
+    out = closed.filter(decisions__dimension=UNIT, decisions__excluded=True).exclude(decisions__how="")
+    coded = closed.filter(assignments__submissions__isnull=False).exclude(unit__in=out.values("unit"))
     final = coded.filter(round__state=Round.State.RECONCILED, round__counts_in_results=True)
+    sampled, excluded = _units(drawn), _units(out)
     return [
-        FunnelStep("sampled", "Sampled", drawn.values("unit").distinct().count()),
-        FunnelStep("coded", "Coded", coded.values("unit").distinct().count()),
-        FunnelStep("final", "Decided", final.values("unit").distinct().count()),
+        FunnelStep("sampled", "Sampled", sampled),
+        FunnelStep("excluded", "Excluded at coding", max(sampled - excluded, 0), excluded),
+        FunnelStep("coded", "Coded", _units(coded)),
+        FunnelStep("final", "Decided", _units(final)),
     ]
+
+
+def _units(rows: "QuerySet[Any]") -> int:
+    return rows.values("unit").distinct().count()
 
 
 def _judge(facts: Facts, rules: Sequence[Rule]) -> tuple[bool, str]:

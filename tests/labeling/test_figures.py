@@ -17,9 +17,10 @@ from labeling.charts.confusion import confusion
 from labeling.charts.interval import Interval
 from labeling.charts.trend import trend
 from labeling.errors import RoundStateError
-from labeling.figures import confusion_picture, intervals_picture, trend_picture
+from labeling.figures import confusion_picture, funnel_picture, intervals_picture, trend_picture
 from labeling.models import ExportJob, Role
 from labeling.services.agreement import mark_read, store_agreement
+from labeling.services.corpus import FunnelStep
 from labeling.services.export_jobs import KEPT, ask_for_figures, export_folder, remove_old_files
 from labeling.tasks import run_export
 from tests.factories import lead_of, make_member, make_study
@@ -64,6 +65,15 @@ def test_the_scale_reaches_below_zero_where_a_limit_does():
     picture = intervals_picture("x", "Agreement", [("Symptom", interval(0.1, -0.3, 0.4))])
     assert picture.figure.axes[0].get_xlim() == (-0.3, 1.0)
     assert "\N{MINUS SIGN}0.30" in picture.figure.axes[0].texts[0].get_text()
+
+
+def test_the_funnel_draws_what_every_step_leaves():
+    steps = [FunnelStep("stored", "Imported", 1200), FunnelStep("rule", "State is closed", 900, 300)]
+    picture = funnel_picture("funnel", steps)
+    axes = picture.figure.axes[0]
+    assert [bar.get_width() for bar in axes.patches] == [1200, 900]
+    assert [text.get_text() for text in axes.texts] == [" 1,200", " 900 (\N{MINUS SIGN}300)"]
+    assert picture.rows == (("stored", "Imported", 1200, 0), ("rule", "State is closed", 900, 300))
 
 
 def test_a_trend_joins_rounds_with_the_same_coefficient_only():

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from labeling.errors import CorpusError, InvalidInputError
-from labeling.models import CorpusRule, Event, Round
+from labeling.models import CorpusRule, Decision, Event, Round
 from labeling.services.corpus import (
     apply_rules,
     current_rules,
@@ -222,6 +222,33 @@ def test_the_funnel_tells_nothing_about_an_open_round(study):
     counts = {step.kind: step.count for step in funnel(study)}
 
     assert (counts["sampled"], counts["coded"], counts["final"]) == (3, 0, 0)
+
+
+def test_the_funnel_goes_on_to_what_was_excluded_coded_and_decided(study):
+    make_codebook(study)
+    ada, ben = make_member(study), make_member(study)
+    sample = make_sample(study, units=4)
+    coding_round = make_round(study, sample=sample, coders=[ada, ben], state=Round.State.OPEN)
+    units = list(coding_round.round_units.order_by("pk"))
+    for place in range(3):
+        make_annotation(coding_round, coder=ada, unit=place)
+    at = datetime(2025, 1, 1, tzinfo=UTC)
+    rows = Round.objects.filter(pk=coding_round.pk)
+    rows.update(state=Round.State.RECONCILED, closed_at=at, reconciled_at=at)
+    for unit, excluded in zip(units, (True, False), strict=False):
+        Decision.objects.create(
+            round_unit=unit,
+            dimension="_unit",
+            type="agreed",
+            excluded=excluded,
+            how="agreed",
+            decided_at=at,
+            version=1,
+        )
+
+    steps = [(step.kind, step.count, step.removed) for step in funnel(study)]
+
+    assert steps[-4:] == [("sampled", 4, 0), ("excluded", 3, 1), ("coded", 2, 0), ("final", 2, 0)]
 
 
 def test_applying_the_rules_to_many_issues_takes_few_queries(study, lead, django_assert_max_num_queries):
