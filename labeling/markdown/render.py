@@ -25,6 +25,9 @@ _EXTENSIONS = ["table", "autolink", "tagfilter", "strikethrough", "tasklist"]
 # Raw HTML passes here, as on GitHub, where reports fold their logs with <details>: ``sanitise`` decides.
 _OPTIONS = Options.CMARK_OPT_UNSAFE | Options.CMARK_OPT_HARDBREAKS
 
+# Each of these runs the way its first letter says, from left to right or from right to left.
+_BLOCKS = {"p", "li", "dt", "dd", "h1", "h2", "h3", "h4", "h5", "h6", "th", "td", "summary"}
+
 # The sanitiser wrote this HTML: attributes are quoted, so the pattern finds every tag whole.
 _TOKEN = re.compile(r'<(/?+)([a-z0-9]++)((?: [a-z-]++(?:="[^"]*+")?+)*+)>')
 _ATTRIBUTE = re.compile(r' ([a-z-]++)(?:="([^"]*+)")?+')
@@ -59,7 +62,8 @@ def render_plain(source: str) -> Rendered:
     """Show a text as it is written."""
     text = source.replace("\r\n", "\n").replace("\r", "\n")
     # A parser drops the line break that follows the tag; the span keeps it where it is.
-    return Rendered(f'<pre class="plain-text"><span>{escape(text, quote=False)}</span></pre>', text)
+    html = f'<pre class="plain-text" dir="auto"><span>{escape(text, quote=False)}</span></pre>'
+    return Rendered(html, text)
 
 
 def text_content(html: str) -> str:
@@ -112,7 +116,7 @@ class _Finish:
             self.links += -1 if closing else 1
         if name == "pre":
             return self._fold(token, html)
-        return token[0]
+        return f'{token[0][:-1]} dir="auto">' if name in _BLOCKS and not closing else token[0]
 
     def _fold(self, token: re.Match[str], html: str) -> str:
         """Fold long code. Its summary is written by the style sheet: it is no text of the issue."""

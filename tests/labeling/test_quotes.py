@@ -47,7 +47,7 @@ def test_a_quote_runs_over_elements_and_paragraphs_but_not_over_their_breaks():
     html = mark_html(rendered.html, [quote(rendered.text, "stops at step\nfour")])
     assert text_of(html) == rendered.text
     assert marked(html) == "stops at stepfour"
-    assert "</p>\n<p>" in html
+    assert '</p>\n<p dir="auto">' in html
     assert html.count('id="quote-sa1"') == 1
     assert html.index(">SA1<") > html.index("four<")
 

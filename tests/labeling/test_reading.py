@@ -125,3 +125,37 @@ def test_on_paper_all_of_a_unit_is_there_and_nothing_of_the_page_around_it(codin
     expect(coding.locator(".diff-file .diff__text").last).to_be_visible()
     for hidden in (".app-bar", ".section-nav", ".coding-panel__foot", "#print"):
         expect(coding.locator(hidden)).to_be_hidden()
+
+
+HOSTILE = """\
+<script>window.taken = 1</script><img src="x" onerror="window.taken = 1"><svg onload="window.taken = 1"></svg>
+<a href="javascript:window.taken = 1">press</a><style>body { display: none }</style><iframe src="/"></iframe>
+<form action="/"><input name="memo" autofocus><button>send</button></form></div></article></main>
+<div id="codes" style="position: fixed; inset: 0">over all</div><h1 class="app-bar">a bar</h1>
+
+"""
+WIDE = [
+    "W" * 5_000,
+    f"`{'c' * 3_000}`",
+    f"https://example.org/{'p' * 3_000}",
+    f"|a|b|\n|-|-|\n|{'x' * 3_000}|y|",
+    ">" * 10_000 + "deep",
+    "- " * 90 + "deep",
+]
+
+
+def test_hostile_texts_neither_run_nor_leave_their_place(page: Page, live_server):
+    comments = ["\n\n".join(WIDE), HOSTILE, "word " * 220_000]
+    coding_round, ada = coding_round_of({"title": "T" * 400, "body": HOSTILE, "comments": comments})
+    open_unit(page, live_server.url, coding_round, ada)
+    page.get_by_text("press").first.click()
+    assert page.evaluate("window.taken ?? 0") == 0
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    expect(page.locator("#codes, .app-bar, main")).to_have_count(3)
+    expect(
+        page.locator(".prose :is(script, style, iframe, form, svg, button, [style], [onerror])")
+    ).to_have_count(0)
+    # With "plaintext", as a browser has it, the line of a megabyte takes seconds to lay out.
+    expect(page.locator("pre.plain-text")).to_have_css("unicode-bidi", "isolate")

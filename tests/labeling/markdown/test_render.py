@@ -136,7 +136,7 @@ def test_code_of_more_than_thirty_lines_is_folded_and_shorter_code_is_not():
 
 def test_raw_details_keep_their_summary():
     html = render_markdown("<details><summary>Log</summary>\n\n**x**\n</details>").html
-    assert "<details><summary>Log</summary>" in html
+    assert '<details><summary dir="auto">Log</summary>' in html
 
 
 def test_comments_of_issue_templates_are_not_shown():

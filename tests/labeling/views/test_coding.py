@@ -244,18 +244,18 @@ def test_a_page_begins_with_the_first_portion_and_the_rest_follows_when_asked_fo
     ada, page, sections = long_unit()
     client.force_login(ada.user)
     html = client.get(page).text
-    assert [f"<p>Comment {number}." in html for number in (48, 49)] == [True, False]
+    assert [f">Comment {number}." in html for number in (48, 49)] == [True, False]
     assert "Show 50 more comments of 120" in html
     assert ["+x<" in html, "+line 7<" in html] == [True, False]
     portion = client.get(sections, {"comments": "100"}).text
-    assert [f"<p>Comment {number}." in portion for number in (98, 99, 118)] == [False, True, True]
+    assert [f">Comment {number}." in portion for number in (98, 99, 118)] == [False, True, True]
     assert "data-waiting" not in portion
     assert "+line 499<" in client.get(sections, {"file": "fix:octo/spoon#9:file:long.txt"}).text
     rest = client.get(sections).text
     whole = client.get(page, {"whole": ""}).text
     for number in (49, 118):
-        assert f"<p>Comment {number}." in rest
-        assert f"<p>Comment {number}." in whole
+        assert f">Comment {number}." in rest
+        assert f">Comment {number}." in whole
     assert "data-waiting" not in whole + rest
 
 
@@ -270,7 +270,7 @@ def test_a_part_that_does_not_exist_is_not_found(client):
         {"file": ""},
     ):
         assert client.get(sections, query).status_code == 404, query
-    assert "<p>" not in client.get(sections, {"comments": "120"}).text
+    assert ">Comment" not in client.get(sections, {"comments": "120"}).text
 
 
 def test_parts_hide_what_the_round_and_its_stages_hide(client):
