@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.installation import Installation
+from tests.labeling.live_coding import settle
 
 pytestmark = pytest.mark.browser
 UNITS = 6
@@ -137,6 +138,7 @@ def code_all(coder: Page, slug: str, other: dict[int, str]) -> str:
         if number in other:
             first_disputed = coder.locator(".issue__ref").inner_text().split()[0]
         expect(coder.locator("#save-state")).to_contain_text("Saved ")
+        settle(coder)
         coder.keyboard.press("Enter")
         coder.wait_for_function("address => location.href !== address", arg=unit)
     return first_disputed
@@ -164,7 +166,7 @@ def settle_together(ada: Page, ben: Page, slug: str) -> None:
     ada.keyboard.press("a")
     ada.get_by_label(re.compile("Rationale")).fill("The trace shows it.")
     ada.get_by_role("button", name=re.compile("Propose")).press("Enter")
-    expect(ben.locator("#standing")).to_contain_text("The trace shows it.", timeout=10_000)
+    expect(ben.locator("#standing")).to_contain_text("The trace shows it.", timeout=WAIT)
     ben.keyboard.press("a")
     ben.keyboard.press("Enter")
     expect(ben.get_by_role("heading", name="Nothing is open")).to_be_visible()

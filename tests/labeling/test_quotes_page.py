@@ -174,7 +174,6 @@ def test_of_several_categories_the_list_says_which_one_a_quote_is_for(coding):
     coding.keyboard.press("k")
     coding.get_by_label("Category of quote F1").select_option("condition")
     expect_saved(coding)
-    coding.wait_for_timeout(400)
     assert [quote["category"] for quote in stored_quotes(coding)] == ["condition"]
 
 
@@ -190,7 +189,6 @@ def test_a_quote_is_removed_from_the_list_and_undo_brings_it_back(coding):
     coding.keyboard.press("Control+y")
     expect(coding.locator("#symptom-crash")).to_be_checked()
     expect_saved(coding)
-    coding.wait_for_timeout(400)
     assert [quote["quote"] for quote in stored_quotes(coding)] == ["stops"]
 
 

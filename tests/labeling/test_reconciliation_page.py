@@ -23,7 +23,6 @@ from tests.factories import (
 from tests.labeling.live_coding import session_cookie
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-POLLED = 20_000  # ms: a poll every two seconds, and a machine that is busy with other tests
 BODY = "The pool is full although a third of its blocks is free. " + "More of the log. " * 200
 
 
@@ -99,7 +98,7 @@ def test_two_coders_agree_by_keyboard_and_go_on(sessions, closed):
     ada.get_by_label(re.compile("^Rationale")).fill("The flag was wrong.")
     ada.keyboard.press("Control+Enter")
     expect(ada.get_by_text("Proposed. It is decided once all coders")).to_be_visible()
-    expect(ben.locator("#standing")).to_contain_text("The flag was wrong.", timeout=POLLED)
+    expect(ben.locator("#standing")).to_contain_text("The flag was wrong.")
     first = ben.url
     ben.keyboard.press("b")
     ben.keyboard.press("Enter")
@@ -121,7 +120,7 @@ def test_what_others_do_takes_no_typed_word_no_focus_and_no_place(sessions, clos
     for text in ("Look at line 3", "And at line 4"):
         ben.get_by_label("Write to the discussion").fill(text)
         ben.get_by_role("button", name="Send").press("Enter")
-        expect(ada.locator("#standing")).to_contain_text(text, timeout=POLLED)
+        expect(ada.locator("#standing")).to_contain_text(text)
         ada.keyboard.type(" shows it")
     expect(field).to_have_value("The trace shows it shows it")
     comment = ada.get_by_label("Write to the discussion")
@@ -148,7 +147,7 @@ def test_a_decision_taken_elsewhere_turns_the_form_and_keeps_what_was_typed(sess
     adjudicator.keyboard.press("a")
     adjudicator.get_by_label(re.compile("^Rationale")).fill("The condition is the wrong way round.")
     adjudicator.keyboard.press("Control+Enter")
-    expect(ada.locator("#standing")).to_contain_text("Adjudicated by adjudicator", timeout=POLLED)
+    expect(ada.locator("#standing")).to_contain_text("Adjudicated by adjudicator")
     expect(ada.get_by_role("button", name=re.compile("Propose"))).to_have_count(0)
     expect(ada.get_by_label("Reopen this decision because")).to_have_value("But the flag is documented.")
     expect(ada.locator("#decision")).to_be_focused()
