@@ -271,6 +271,11 @@ class MoreUnitsForm(forms.Form):
             del self.fields["size"]
             self.fields["refs"].label = "Which"
 
+    @classmethod
+    def naming(cls, units: Sequence[Unit], *, coding_round: Round) -> "MoreUnitsForm":
+        """Give the form that asks for these units and no others."""
+        return cls({"refs": "\n".join(unit.ref for unit in units)}, coding_round=coding_round)
+
     def clean_refs(self) -> list[Unit]:
         refs = list(dict.fromkeys(self.cleaned_data["refs"].split()))
         found = {unit.ref: unit for unit in self.coding_round.study.units.filter(ref__in=refs)}

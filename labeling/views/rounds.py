@@ -98,8 +98,10 @@ def round_create(request: CoderRequest, slug: str) -> HttpResponse:
 def _units_of(form: RoundCreateForm) -> dict[str, Any]:
     """What the round codes, as arguments of ``create_round``."""
     sample, based_on, size = form.sample, form.based_on, form.cleaned_data["size"]
+    if sample is not None and size:
+        return {"sample": sample, "units": next_units(sample, size, form.cleaned_data["kind"])}
     if sample is not None:
-        return {"sample": sample} | ({"units": next_units(sample, size, form.cleaned_data["kind"])} if size else {})
+        return {"sample": sample}
     if based_on is not None and size:
         count = based_on.round_units.filter(left_out=False).count()
         # Half a unit less: the service rounds the share of the units up.
@@ -417,7 +419,9 @@ def round_add_units(request: CoderRequest, slug: str, number: int) -> HttpRespon
             return _round_page(request, coding_round, lead, status=422, units_form=form)
         more = plan_units(coding_round=coding_round, units=form.units)
         if not request.POST.get("confirm") or not more.new:
-            return _round_page(request, coding_round, lead, units_form=form, more=more)
+            # Confirmed are these units by name: sent twice, they are added once.
+            shown = MoreUnitsForm.naming(form.units, coding_round=coding_round)
+            return _round_page(request, coding_round, lead, units_form=shown, more=more)
         rounds.add_units(coding_round=coding_round, units=form.units, by=lead)
         messages.success(request, f"{_counted(len(more.new), 'unit')} came into {coding_round}.")
         return redirect(coding_round)

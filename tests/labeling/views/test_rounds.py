@@ -458,6 +458,15 @@ def test_units_and_coders_come_into_an_open_round_after_a_look_at_what_that_mean
     assert "1 to carol" in shown
     assert "1 is in the round already" in shown
     assert coding_round.round_units.count() == 2
-    lead.post(where, {"refs": unit.ref, "confirm": "yes"})
+    for _ in range(2):
+        lead.post(where, {"refs": unit.ref, "confirm": "yes"})
     assert Assignment.objects.filter(coder=carol, round_unit__unit=unit).count() == 1
     assert set(Event.objects.values_list("verb", flat=True)) >= {"round.units_added", "round.coders_added"}
+
+
+def test_the_next_units_of_a_sample_are_named_before_they_are_added(lead, study):
+    sample = make_sample(study, units=4)
+    drawn = list(sample.units.order_by("sample_units__rank"))
+    coding_round = make_round(study, units=drawn[:1], sample=sample)
+    shown = lead.post(address("add-units", coding_round), {"size": 2})
+    assert shown.context["units_form"].data["refs"].split() == [unit.ref for unit in drawn[1:3]]
