@@ -1,5 +1,6 @@
 """What imports get from GitHub, and what they do when GitHub fails, limits or redirects them."""
 
+import math
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -198,6 +199,21 @@ def test_only_the_asked_state_and_days_come(fetch, repository, token):
     assert last_second.number in expected
     assert set(numbers_of(pages)) == expected
     assert pages[-1].total == len(repository.issues)
+
+
+def test_a_repository_costs_few_requests_however_many_pull_requests_it_has(fetch, github):
+    big = make_repository("acme/kernels", items=400)
+    github.repositories[big.name] = big
+    issues = list(big.issues)
+    for _ in range(200):
+        big.add("One more change", is_pull=True)
+    overflow = sum((max(len(each.comments), 1) - 1) // 50 + len(each.events) // 50 for each in issues)
+    github.requests.clear()
+
+    assert len(records_of(fetch(SourceQuery(repositories=("acme/kernels",))))) == len(issues)
+
+    assert len(big.items) > 2 * len(issues)
+    assert len(github.requests) <= 1.3 * (1 + math.ceil(len(issues) / 25) + overflow)
 
 
 def test_the_next_run_asks_only_for_what_changed(fetch, github, repository):

@@ -27,7 +27,7 @@ class Killed(BaseException):
 
 @pytest.fixture
 def github(settings):
-    with running(FakeGithub(small_repository(), make_repository("acme/kernels", items=60))) as github:
+    with running(FakeGithub(small_repository(), make_repository("acme/kernels", items=180))) as github:
         settings.GITHUB_API_URLS = [github.url]
         settings.GITHUB_TOKEN = GOOD_TOKEN
         yield github

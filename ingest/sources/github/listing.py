@@ -46,13 +46,9 @@ def follow_repository(
     repository = find_repository(client, name)
     while True:
         try:
-            for page in _list(client, repository, seen):
-                wanted = [repository.own(row) for row in page if _is_wanted(row, kind, query, seen)]
-                for start in range(0, max(len(wanted), 1), batch):
-                    rows = wanted[start : start + batch]
-                    last = page if start + batch >= len(wanted) else rows
-                    seen = (last[-1].get("updated_at") if last else None) or seen
-                    yield rows, seen
+            for rows, last in _filled(_wanted(client, repository, kind, query, seen), batch):
+                seen = last or seen
+                yield rows, seen
         except Renamed:
             now = find_repository(client, repository.name)
             if now.name == repository.name:
@@ -61,6 +57,33 @@ def follow_repository(
             repository = now
         else:
             return
+
+
+def _wanted(
+    client: Client, repository: Repository, kind: UnitKind, query: SourceQuery, seen: str | None
+) -> Iterator[tuple[list[Row], str | None]]:
+    """Give what is wanted of each page of the list, and the time of the page's last row."""
+    for page in _list(client, repository, seen):
+        rows = [repository.own(row) for row in page if _is_wanted(row, kind, query, seen)]
+        yield rows, page[-1].get("updated_at") if page else None
+
+
+def _filled(
+    pages: Iterator[tuple[list[Row], str | None]], batch: int
+) -> Iterator[tuple[list[Row], str | None]]:
+    """Give full batches over the ends of pages, each with the time to go on from behind it.
+
+    Every batch is a request, and most rows of a page may be pull requests. The last batch may be empty: it
+    says how far the list was read.
+    """
+    held: list[Row] = []
+    last = None
+    for rows, end in pages:
+        held, last = held + rows, end or last
+        while len(held) >= batch:
+            full, held = held[:batch], held[batch:]
+            yield full, full[-1].get("updated_at") if held else last
+    yield held, last
 
 
 def _list(client: Client, repository: Repository, seen: str | None) -> Iterator[Sequence[Row]]:
