@@ -11,6 +11,7 @@ from labeling.models import UNIT, Comment, Membership, Role, RoundUnit
 from labeling.selectors.reconciliation import coders_of
 from labeling.services.events import notify, record
 
+LONGEST = 10_000
 MENTION = re.compile(r"@([\w.+-]+)")
 
 
@@ -26,6 +27,8 @@ def add_comment(*, round_unit: RoundUnit, by: Membership, text: str, dimension: 
         )
     if not text.strip():
         raise InvalidInputError({"text": ["Write a comment first."]})
+    if len(text) > LONGEST:
+        raise InvalidInputError({"text": [f"Write at most {LONGEST:,} characters, or two comments."]})
     with transaction.atomic():
         comment = Comment.objects.create(round_unit=round_unit, dimension=dimension, by=by, text=text)
         mentioned = _mentioned(round_unit, text)

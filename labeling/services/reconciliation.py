@@ -31,7 +31,7 @@ from labeling.models import (
 from labeling.selectors.reconciliation import coders_of, latest_proposals, open_decisions
 from labeling.services import codebooks
 from labeling.services.answers import Answer, Choices, Content, content_of, read_answer, read_exclusion
-from labeling.services.discussion import add_comment
+from labeling.services.discussion import LONGEST, add_comment
 from labeling.services.events import notify, record
 from labeling.services.settlement import (
     clear,
@@ -153,6 +153,7 @@ def propose_decision(
     Without an answer, ``escalate`` only puts the unit before an adjudicator.
     """
     _refuse_unknown_reason(disagreement_reason)
+    _refuse_long(rationale, answer.text if answer is not None else "")
     if answer is None and not escalate:
         raise InvalidInputError({"categories": ["Choose an answer, or ask an adjudicator to decide."]})
     with transaction.atomic():
@@ -237,6 +238,7 @@ def record_decision(
 ) -> Decision:
     """Decide as an adjudicator or a lead. ``version`` is the one that was looked at (0: none yet)."""
     _refuse_unknown_reason(disagreement_reason)
+    _refuse_long(rationale, answer.text)
     with transaction.atomic():
         locked = _lock(round_unit)
         content = _read(locked, dimension, answer)
@@ -258,6 +260,7 @@ def decide_cell(
     by: Membership,
 ) -> int:
     """Decide alike the open units whose answers met in ``cell``, of those ``by`` sees; give their number."""
+    _refuse_long(rationale)
     with transaction.atomic():
         locked = Round.objects.select_for_update().get(pk=coding_round.pk)
         _refuse_unless_deciding(locked)
@@ -323,8 +326,9 @@ def _way_of_deciding(decision: Decision, by: Membership, how: str | None) -> Dec
 
 def reopen_decision(*, decision: Decision, reason: str, by: Membership) -> Decision:
     """Make a decision open again and keep what it said. A finished round goes back to reconciling."""
-    if not reason.strip():
-        raise InvalidInputError({"reason": ["Say why the decision is reopened."]})
+    if not reason.strip() or len(reason) > LONGEST:
+        message = f"Say why the decision is reopened, in at most {LONGEST:,} characters."
+        raise InvalidInputError({"reason": [message]})
     with transaction.atomic():
         round_unit = _lock(decision.round_unit, states=Round.UNBLINDED)
         coding_round = round_unit.round
@@ -432,6 +436,12 @@ def _refuse_stale(round_unit: RoundUnit, dimension: str, version: int, answer: A
         conflicts={"decision": {"yours": yours, "theirs": said_of(stored), "saved_at": stored.decided_at}},
         version=stored.version,
     )
+
+
+def _refuse_long(rationale: str, text: str = "") -> None:
+    for field, words in (("rationale", rationale), ("text", text)):
+        if len(words) > LONGEST:
+            raise InvalidInputError({field: [f"Write at most {LONGEST:,} characters here."]})
 
 
 def _refuse_unknown_reason(reason: str) -> None:

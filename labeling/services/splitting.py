@@ -18,6 +18,8 @@ from labeling.services.round_lock import lock_round
 from labeling.services.round_plans import create_round
 from labeling.services.settlement import settle_unit
 
+MOST_PARTS = 20
+
 
 def split_unit(
     *, unit: Unit, parts: Sequence[str], reason: str, by: Membership, follow_up: bool = False
@@ -61,6 +63,10 @@ def _refuse_invalid(titles: Sequence[str], reason: str) -> None:
     errors: dict[str, list[str]] = {}
     if len(titles) < 2:
         errors["parts"] = ["Name at least two parts, each by what it is about."]
+    if len(titles) > MOST_PARTS:
+        errors["parts"] = [f"Name at most {MOST_PARTS} parts. An issue with more is better left out."]
+    if any(len(title) > 300 for title in titles):
+        errors["parts"] = ["Write titles of at most 300 characters."]
     if len(set(titles)) < len(titles):
         errors["parts"] = ["Give each part a title of its own."]
     if not reason.strip():

@@ -84,6 +84,7 @@ def test_a_unit_is_not_split_while_it_is_coded():
         ({"parts": ["One"]}, "parts"),
         ({"parts": ["One", " "]}, "parts"),
         ({"parts": ["One", "One"]}, "parts"),
+        ({"parts": [str(part) for part in range(21)]}, "parts"),
         ({"reason": " "}, "reason"),
     ],
 )

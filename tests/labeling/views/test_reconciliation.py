@@ -173,11 +173,13 @@ def test_of_any_number_each_contested_category_is_decided_by_itself(client, stud
         ({"action": "propose", "answer": "other", "other": "nope"}, "nope"),
         ({"action": "propose", "answer": "other", "disagreement_reason": "tired"}, "Choose one of"),
         ({"action": "comment", "comment": " "}, "Write a comment first"),
+        ({"action": "comment", "comment": "x" * 10_001}, "Write at most 10,000 characters"),
+        ({"action": "propose", "answer": "coder:A", "rationale": "kept words" * 1_001}, "at most 10,000"),
     ],
 )
 def test_mistakes_come_back_with_what_was_typed(client, coders, disputed, body, sentence):
     client.force_login(coders[0].user)
-    answer = client.post(url_of(disputed), body | {"rationale": "kept words"})
+    answer = client.post(url_of(disputed), {"rationale": "kept words"} | body)
     assert answer.status_code == 422
     page = answer.content.decode()
     assert sentence in page
