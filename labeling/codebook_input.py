@@ -36,7 +36,7 @@ class CategoryInput:
     include: str = ""
     exclude: str = ""
     precedence: str = ""
-    examples: tuple[Any, ...] = ()
+    examples: tuple[str, ...] = ()
     hotkey: str = ""
     archived: bool = False
     order: int = 0
@@ -130,8 +130,10 @@ def _read_dimension(raw: Mapping[str, Any], n: int, problems: Problems) -> Dimen
 def _read_category(raw: Mapping[str, Any], n: int, place: str, problems: Problems) -> CategoryInput:
     code = _text(raw, "code", place, problems)
     examples = raw.get("examples") or []
-    if not isinstance(examples, list):
-        problems.add(f"{place}.examples", "Give a list of examples.")
+    if not isinstance(examples, list) or not all(isinstance(each, str) for each in examples):
+        problems.add(
+            f"{place}.examples", "Give a list of texts. A text may name a unit: owner/name#12."
+        )
         examples = []
     return CategoryInput(
         code=code,

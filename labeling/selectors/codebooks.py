@@ -1,9 +1,18 @@
 """A codebook version as its page shows it: dimensions with their categories below their headings."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from django.urls import reverse
+
 from labeling.marks import DimensionMark, mark_dimensions
-from labeling.models import Category, Codebook, Dimension, Study
+from labeling.models import Category, Codebook, Dimension, Membership, Study
+from labeling.selectors.corpus import may_browse
+from labeling.selectors.masks import Masks
+
+UNIT_NAME = re.compile(r"[\w.-]+/[\w.-]+#\d+(?:~\d+)?")
+"""How an example names a unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +44,20 @@ def shown_dimensions(codebook: Codebook) -> list[ShownDimension]:
     return [
         ShownDimension(each, marks[each.key], _rows(each), _condition(each, by_key)) for each in dimensions
     ]
+
+
+def example_links(dimensions: Iterable[ShownDimension], member: Membership) -> dict[str, str]:
+    """Pages of the issues that examples name, for who may browse the corpus and codes none of them masked."""
+    texts = (str(example) for each in dimensions for row in each.rows for example in row.category.examples)
+    named = {name for text in texts for name in UNIT_NAME.findall(text)}
+    if not named or not may_browse(member):
+        return {}
+    keys = {f"github.com/{name.partition('~')[0]}".lower(): name for name in named}
+    issues = member.study.issues.filter(key__in=keys).exclude(Masks(member).hiding())
+    return {
+        keys[key]: reverse("labeling:issue-detail", args=[member.study.slug, pk])
+        for pk, key in issues.values_list("pk", "key")
+    }
 
 
 def _rows(dimension: Dimension) -> list[ShownCategory]:

@@ -32,7 +32,7 @@ from labeling.forms.codebooks import (
 )
 from labeling.marks import mark_dimensions
 from labeling.models import CategoryMapping, Codebook, Dimension, Membership, Role, Round, Study
-from labeling.selectors.codebooks import frozen_concepts, frozen_keys, shown_dimensions
+from labeling.selectors.codebooks import example_links, frozen_concepts, frozen_keys, shown_dimensions
 from labeling.services import codebooks
 from labeling.services.codebook_acts import last_act
 from labeling.views import codebook_acts, codebook_files, codebook_usage
@@ -47,10 +47,12 @@ def codebook_detail(request: CoderRequest, slug: str) -> HttpResponse:
     shown = versions.filter(version=wanted).first() if wanted.isdecimal() else versions.first()
     if wanted and shown is None:
         raise Http404("There is no such version, or it is not frozen yet.")
+    dimensions = shown_dimensions(shown) if shown else []
     context = _frame(study, member) | {
         "codebook": shown,
         "versions": versions,
-        "dimensions": shown_dimensions(shown) if shown else [],
+        "dimensions": dimensions,
+        "links": example_links(dimensions, member),
         "rounds": _rounds_of(shown) if shown else [],
     }
     return render_page(request, "labeling/codebook_detail.html", context)

@@ -5,7 +5,15 @@ from django.urls import reverse
 
 from labeling.models import Category, Role
 from labeling.services.codebooks import draft_or_current
-from tests.factories import lead_of, make_codebook, make_dimension, make_member, make_study, make_user
+from tests.factories import (
+    lead_of,
+    make_codebook,
+    make_dimension,
+    make_issue,
+    make_member,
+    make_study,
+    make_user,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -55,6 +63,18 @@ def test_the_page_says_everything_a_category_means(lead, study):
     text = lead.get(address("detail", study)).text
     for said in ("What crash means.", "Aborts.", "Hangs are hang.", "Beats warning.", "SIGSEGV &lt;1&gt;"):
         assert said in text
+
+
+def test_an_example_links_the_unit_it_names_for_who_may_look_at_it(client, lead, study):
+    issue = make_issue(study, number=17)
+    Category.objects.filter(dimension__codebook=make_codebook(study), code="crash").update(
+        examples=["see Octo/Spoon#17 & <others>, not octo/spoon#99"]
+    )
+    page = reverse("labeling:issue-detail", args=[study.slug, issue.pk])
+    linked = f'see <a href="{page}">Octo/Spoon#17</a> &amp; &lt;others&gt;, not octo/spoon#99'
+    assert linked in lead.get(address("detail", study)).text
+    client.force_login(make_member(study).user)
+    assert "see Octo/Spoon#17 &amp; &lt;others&gt;" in client.get(address("detail", study)).text
 
 
 def test_a_coder_hears_that_nothing_is_frozen(client, study):
