@@ -7,7 +7,7 @@ from typing import Any
 from django.http import QueryDict
 
 from labeling.evidence_marks import NamedQuote
-from labeling.models import UNIT, Annotation, Category, DisagreementReason, Round
+from labeling.models import UNIT, Annotation, Category, CategoryProposal, DisagreementReason, Round
 from labeling.selectors.answer_names import AnswerNames
 from labeling.selectors.reconciliation import CoderAnswer, Disagreement
 from labeling.services.answers import Answer, choose_each
@@ -95,11 +95,19 @@ def _side(said: CoderAnswer, item: Disagreement, names: AnswerNames, quotes: Seq
         names.say(said.categories, said.state, said.text),
         names.say(said.categories, said.state, said.text, in_full=True),
         _definitions(said, item, names),
-        None
-        if said.state == Annotation.State.NOT_ASKED
-        else Answer(categories=said.categories, state=said.state, text=said.text),
+        _answer(said, names),
         quotes,
     )
+
+
+def _answer(said: CoderAnswer, names: AnswerNames) -> Answer | None:
+    """What agreeing with a coder means; nothing where they named a category that was rejected since."""
+    named = (names.categories.get(code) for code in said.categories)
+    rejected = CategoryProposal.State.REJECTED
+    is_gone = any(isinstance(each, CategoryProposal) and each.state == rejected for each in named)
+    if said.state == Annotation.State.NOT_ASKED or is_gone:
+        return None
+    return Answer(categories=said.categories, state=said.state, text=said.text)
 
 
 def _definitions(said: CoderAnswer, item: Disagreement, names: AnswerNames) -> list[Definition]:

@@ -108,12 +108,12 @@ class Choices:
             elif proposal.state == CategoryProposal.State.ACCEPTED:
                 proposals.add(proposal.pk)
             elif proposal.target is not None:
-                categories.add(self._target(dimension, proposal.target))
+                categories.add(self.mapped_to(dimension, proposal.target))
             else:
                 return None
         return Content(frozenset(categories), frozenset(proposals), said.state, said.text)
 
-    def _target(self, dimension: str, target: Category) -> int:
+    def mapped_to(self, dimension: str, target: Category) -> int:
         """The category of the round's own version that a proposal was mapped to, if it is in it."""
         own = self.categories[dimension].get(self.names.of_concept[dimension].get(target.concept, ""))
         return own.pk if own is not None else target.pk
@@ -163,6 +163,9 @@ def _chosen(
     for label, proposal in choices.proposals[dimension.key].items():
         if proposal.state == CategoryProposal.State.ACCEPTED:
             accepted |= {proposal.code: proposal.pk, label: proposal.pk}
+        elif proposal.target is not None:  # whoever names it means what it was mapped to
+            target = choices.mapped_to(dimension.key, proposal.target)
+            selectable |= {proposal.code: target, label: target}
     unknown = [code for code in codes if code not in selectable and code not in accepted]
     if unknown:
         message = f"{', '.join(unknown)}: no category of {dimension.name} in this round's codebook version."

@@ -202,6 +202,16 @@ def test_a_settled_proposal_becomes_what_the_lead_made_of_it(state, how, said):
     assert named == ([said] if said else [])
 
 
+def test_agreeing_with_a_mapped_category_is_choosing_its_target():
+    coding_round = coded_round({"ada": [None], "ben": ["crash"]}, units=1)
+    proposal = propose_category(coding_round, "ada", "freeze", place=0)
+    proposal.state, proposal.target = "mapped", proposal.dimension.categories.get(code="hang")
+    proposal.save()
+    close(coding_round)
+    decide(coding_round, lead_of(coding_round.study), Answer(categories=("freeze",)))
+    assert codes(decision_at(coding_round)) == ["hang"]
+
+
 def test_a_majority_decides_at_once_where_the_round_says_so():
     answers = {"ada": ["crash", "crash"], "ben": ["crash", "hang"], "cleo": ["hang", "warning"]}
     coding_round = close(coded_round(answers, majority=True))
