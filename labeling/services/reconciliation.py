@@ -41,6 +41,7 @@ from labeling.services.settlement import (
     settle_unit,
     write_content,
 )
+from labeling.unclear import unclear_line
 
 __all__ = [
     "Answer",
@@ -468,13 +469,11 @@ def _store(decision: Decision, content: Content, how: Decision.How, by: Membersh
 
 
 def _note_unclear_definition(decision: Decision, by: Membership) -> None:
-    """Leave a line in the note of the codebook draft, where whoever edits the definitions finds it."""
+    """Note it in the codebook draft, where whoever edits the categories finds it beside them."""
     coding_round = decision.round_unit.round
     study = coding_round.study
     draft = study.codebooks.filter(frozen_at__isnull=True).first() or _new_draft(coding_round, by)
-    # Once frozen the note is read by all, also by those who may not read of the unit, or code it again.
-    told = decision.cell.replace("|", " or ")
-    line = f"Definition unclear: {decision.dimension}, {told} (round {coding_round.number})"
+    line = unclear_line(decision.dimension, decision.cell, coding_round.number)
     draft.note = "\n".join(filter(None, [draft.note, line]))
     draft.save(update_fields=["note"])
 

@@ -35,6 +35,7 @@ from labeling.models import CategoryMapping, Codebook, Dimension, Membership, Ro
 from labeling.selectors.codebooks import example_links, frozen_concepts, frozen_keys, shown_dimensions
 from labeling.services import codebooks
 from labeling.services.codebook_acts import last_act
+from labeling.unclear import Unclear, unclear_notes
 from labeling.views import codebook_acts, codebook_files, codebook_usage
 
 STEPS = {"up": edits.UP, "down": edits.DOWN}
@@ -92,6 +93,7 @@ def _overview(
         "template_form": TemplateForm(),
         "templates": templates.available(),
         "freeze_form": FreezeForm(),
+        "unclear": _unclear(study),
         "last_act": last_act(study),
         "has_split": CategoryMapping.objects.filter(
             to_codebook__study=study, act=CategoryMapping.Act.SPLIT
@@ -292,9 +294,16 @@ def codebook_category(request: CoderRequest, slug: str, key: str, concept: UUID)
         "is_used": is_used,
         "acts": {name: each.title for name, each in FORMS.items()},
         "form": form,
+        "unclear": [each for each in _unclear(study) if each.concerns(key, category["code"])],
     }
     status = 422 if form.errors else 200
     return render_page(request, "labeling/codebook_category.html", context, status=status)
+
+
+def _unclear(study: Study) -> list[Unclear]:
+    """What coders noted of definitions while they reconciled."""
+    draft = study.codebooks.filter(frozen_at__isnull=True).first()
+    return list(unclear_notes(draft.note)) if draft is not None else []
 
 
 def _category(dimension: Data, concept: UUID) -> Data:

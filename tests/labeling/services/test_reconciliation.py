@@ -582,15 +582,22 @@ def test_a_cell_is_decided_in_one_go():
         )
 
 
-def test_an_unclear_definition_leaves_a_note_in_the_codebook_draft(disagreed):
+def test_an_unclear_definition_leaves_a_note_in_the_codebook_draft(client, disagreed):
     lead = lead_of(disagreed.study)
     decide(disagreed, lead, HANG, disagreement_reason="definition_unclear", rationale="Both fit.")
     draft = disagreed.study.codebooks.get(frozen_at__isnull=True)
     # The unit and the reasons are not for everybody who will read the codebook.
     assert draft.note == "Definition unclear: symptom, crash or hang (round 1)"
     decide(disagreed, lead, HANG, place=1, disagreement_reason="definition_unclear")
-    draft.refresh_from_db()
-    assert draft.note.count("\n") == 1
+    client.force_login(lead.user)
+    category = draft.dimensions.get(key="symptom").categories.get(code="hang")
+    where = [disagreed.study.slug, "symptom", category.concept]
+    assert (
+        "symptom: crash or hang, 2 times"
+        in client.get(reverse("labeling:codebook-category", args=where)).text
+    )
+    where[2] = draft.dimensions.get(key="symptom").categories.get(code="warning").concept
+    assert "crash or hang" not in client.get(reverse("labeling:codebook-category", args=where)).text
 
 
 def test_an_unknown_reason_is_refused(disagreed):
