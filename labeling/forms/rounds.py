@@ -251,6 +251,11 @@ class RedealForm(forms.Form):
 class MoreUnitsForm(forms.Form):
     """Units to add to a round: the next ones of its sample, and others of the study by name."""
 
+    sample = forms.ChoiceField(
+        label="Sample of the round",
+        required=False,
+        help_text="Without a number: all that no round has.",
+    )
     size = forms.IntegerField(
         label="The next of the sample",
         required=False,
@@ -267,14 +272,28 @@ class MoreUnitsForm(forms.Form):
     def __init__(self, data: Any = None, *, coding_round: Round) -> None:
         super().__init__(data)
         self.coding_round = coding_round
-        if coding_round.sample is None:
+        # A draft that was planned without units, as in a copied study, takes its sample here.
+        offered = coding_round.study.samples.defer("frame") if _waits_for_a_sample(coding_round) else ()
+        self.samples = {str(each.pk): each for each in offered}
+        if self.samples:
+            choices = [(pk, _sample_name(each)) for pk, each in self.samples.items()]
+            self.fields["sample"].choices = [("", "None: units by name"), *choices]  # type: ignore[attr-defined]
+        else:
+            del self.fields["sample"]
+        if coding_round.sample is None and not self.samples:
             del self.fields["size"]
             self.fields["refs"].label = "Which"
 
     @classmethod
-    def naming(cls, units: Sequence[Unit], *, coding_round: Round) -> "MoreUnitsForm":
+    def naming(cls, units: Sequence[Unit], *, coding_round: Round, sample: Sample | None) -> "MoreUnitsForm":
         """Give the form that asks for these units and no others."""
-        return cls({"refs": "\n".join(unit.ref for unit in units)}, coding_round=coding_round)
+        data = {"refs": "\n".join(unit.ref for unit in units), "sample": sample.pk if sample else ""}
+        return cls(data, coding_round=coding_round)
+
+    @property
+    def drawn_from(self) -> Sample | None:
+        """The sample of the round, or the one it is to have."""
+        return self.coding_round.sample or self.samples.get(self.cleaned_data.get("sample", ""))
 
     def clean_refs(self) -> list[Unit]:
         refs = list(dict.fromkeys(self.cleaned_data["refs"].split()))
@@ -285,15 +304,22 @@ class MoreUnitsForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        if not self.errors and not cleaned.get("size") and not cleaned["refs"]:
+        if not self.errors and not any(cleaned.get(name) for name in ("size", "refs", "sample")):
             raise forms.ValidationError("Say how many units, or which.")
         return cleaned
 
     @property
     def units(self) -> list[Unit]:
-        size, sample = self.cleaned_data.get("size"), self.coding_round.sample
-        drawn = next_units(sample, size, self.coding_round.kind) if size and sample is not None else []
-        return list(dict.fromkeys([*drawn, *self.cleaned_data["refs"]]))
+        size, refs, sample = self.cleaned_data.get("size"), self.cleaned_data["refs"], self.drawn_from
+        if sample is None or (not size and refs):
+            return list(refs)
+        drawn = next_units(sample, size or sample.size + sample.pilot, self.coding_round.kind)
+        return list(dict.fromkeys([*drawn, *refs]))
+
+
+def _waits_for_a_sample(coding_round: Round) -> bool:
+    is_planned = coding_round.state == Round.State.DRAFT and coding_round.based_on_id is None
+    return is_planned and coding_round.sample is None and not coding_round.round_units.exists()
 
 
 class MoreCodersForm(forms.Form):

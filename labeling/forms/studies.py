@@ -7,6 +7,7 @@ from django import forms
 
 from labeling import codebooks
 from labeling.models import Issue, Membership, Role, Study, User
+from labeling.selectors.studies import own_memberships
 
 KINDS = ((Issue.Kind.ISSUE, "Issues"), (Issue.Kind.PULL_REQUEST, "Pull requests"))
 
@@ -28,8 +29,11 @@ class StudyCreateForm(forms.Form):
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         templates = [(f"template:{each.name}", each.title) for each in codebooks.available()]
-        own = Study.objects.of_user(user).order_by("title")
-        copies = [(f"copy:{study.slug}", f"Design of {study.title}") for study in own]
+        led = [each.study for each in own_memberships(user) if each.is_lead]
+        copies = [
+            (f"copy:{study.slug}", f"Design of {study.title}")
+            for study in sorted(led, key=lambda study: study.title)
+        ]
         choices: list[Any] = [("", "Start with nothing"), ("Templates", templates)]
         self.fields["start"].choices = [*choices, ("Your studies", copies)] if copies else choices  # type: ignore[attr-defined]
 

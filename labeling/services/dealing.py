@@ -9,7 +9,7 @@ from django.db.models import Exists, Max, OuterRef
 
 from labeling import sampling
 from labeling.errors import InvalidInputError, RoundStateError, StudyRuleError
-from labeling.models import Assignment, Membership, Round, RoundUnit, Submission, Unit
+from labeling.models import Assignment, Membership, Round, RoundUnit, Sample, Submission, Unit
 from labeling.services.events import notify
 from labeling.services.round_lock import lock_round, record_round
 from labeling.services.round_plans import parts_of
@@ -148,17 +148,17 @@ class MoreUnits:
     dealt: Dealt
 
 
-def plan_units(*, coding_round: Round, units: Sequence[Unit]) -> MoreUnits:
-    """Say what adding the units would do; nothing is stored. Raises what adding them would raise."""
+def plan_units(*, coding_round: Round, units: Sequence[Unit], sample: Sample | None = None) -> MoreUnits:
+    """Say what adding the units would do; nothing is stored. Raises what adding them would raise.
+
+    ``sample`` is the one a draft without any is to have.
+    """
+    sample = coding_round.sample or sample
     if coding_round.state not in Round.RUNNING or coding_round.discarded_at is not None:
         raise RoundStateError(f"Round {coding_round.number} is {coding_round.get_state_display().lower()}.")
     found = parts_of(units)
     present = set(coding_round.round_units.values_list("unit", flat=True))
-    strata = dict(
-        coding_round.sample.sample_units.values_list("unit", "stratum")
-        if coding_round.sample is not None
-        else ()
-    )
+    strata = dict(sample.sample_units.values_list("unit", "stratum") if sample is not None else ())
     new = [
         RoundUnit(round=coding_round, unit=unit, stratum=strata.get(unit.split_from_id or unit.pk, ""))
         for unit in found
@@ -169,20 +169,23 @@ def plan_units(*, coding_round: Round, units: Sequence[Unit]) -> MoreUnits:
     dealt: Dealt = {}
     if coding_round.state == Round.State.OPEN and new:
         if coding_round.kind == Round.Kind.TRAINING:
-            raise RoundStateError(
-                "The training is open: a unit added now would have no known answer."
-            )
+            raise RoundStateError("The training is open: a unit added now would have no known answer.")
         _refuse_unpinned(new)
         dealt = dealt_units(coding_round, new)
         refuse_issues_of_other_rounds(coding_round, dealt)
     return MoreUnits(new, already, dealt)
 
 
-def add_units(*, coding_round: Round, units: Sequence[Unit], by: Membership) -> Round:
+def add_units(
+    *, coding_round: Round, units: Sequence[Unit], by: Membership, sample: Sample | None = None
+) -> Round:
     """Add units to a round; an open one deals them at once, after what its coders already have."""
     with transaction.atomic():
         locked = _locked(coding_round, states=Round.RUNNING)
-        more = plan_units(coding_round=locked, units=units)
+        more = plan_units(coding_round=locked, units=units, sample=sample)
+        if locked.state == Round.State.DRAFT and locked.sample is None and sample is not None:
+            locked.sample = sample
+            locked.save(update_fields=["sample"])
         RoundUnit.objects.bulk_create(more.new, batch_size=500)
         store_dealt(locked, more.dealt)
         record_round(locked, "round.units_added", by, count=len(more.new))

@@ -70,6 +70,44 @@ def create_round(
     return coding_round
 
 
+#: What a round of a copied study takes over; seeds, coders, units and the due day are of each study.
+COPIED_SETTINGS = (
+    "anonymous",
+    "coders_per_unit",
+    "counts_in_results",
+    "decide",
+    "dimensions",
+    "goal",
+    "instructions",
+    "kind",
+    "majority",
+    "masked_fields",
+    "overlap",
+    "own_answer_first",
+    "rationale_required",
+    "stages",
+)
+
+
+def copy_round_settings(source: Study, target: Study, *, by: Membership) -> list[Round]:
+    """Plan in one study the rounds of another as they were set, without their units and coders."""
+    rounds = source.rounds.filter(discarded_at__isnull=True, based_on__isnull=True).exclude(
+        kind=Round.Kind.IMPORTED
+    )
+    copies = []
+    for number, each in enumerate(rounds.order_by("number"), start=1):
+        copy = Round.objects.create(
+            study=target,
+            number=number,
+            seed=secrets.randbelow(2**31),
+            overlap_seed=secrets.randbelow(2**31),
+            **{name: getattr(each, name) for name in COPIED_SETTINGS},
+        )
+        record_round(copy, "round.created", by, kind=copy.kind)
+        copies.append(copy)
+    return copies
+
+
 def update_round(*, coding_round: Round, by: Membership, **fields: Any) -> Round:
     """Change settings; once the round was opened only its due day, goal, instructions and counting."""
     coders: Sequence[Membership] | None = fields.pop("coders", None)

@@ -17,6 +17,7 @@ from labeling.models import CorpusRule, Issue, Membership, Role, Round, Study, U
 from labeling.services.codebooks import codebook_data, draft_or_current, save_draft
 from labeling.services.events import record
 from labeling.services.purging import plan_purge
+from labeling.services.round_plans import copy_round_settings
 
 KEPT_AFTER_DELETE = timedelta(days=30)
 # Words that stand where a slug stands in an address.
@@ -57,6 +58,7 @@ def create_study(
             save_draft(study=study, data=data, by=lead)
         if copy_of is not None:
             _copy_rules(copy_of, study)
+            copy_round_settings(copy_of, study, by=lead)
     return study
 
 

@@ -417,12 +417,12 @@ def round_add_units(request: CoderRequest, slug: str, number: int) -> HttpRespon
         form = MoreUnitsForm(request.POST, coding_round=coding_round)
         if not form.is_valid():
             return _round_page(request, coding_round, lead, status=422, units_form=form)
-        more = plan_units(coding_round=coding_round, units=form.units)
+        more = plan_units(coding_round=coding_round, units=form.units, sample=form.drawn_from)
         if not request.POST.get("confirm") or not more.new:
             # Confirmed are these units by name: sent twice, they are added once.
-            shown = MoreUnitsForm.naming(form.units, coding_round=coding_round)
+            shown = MoreUnitsForm.naming(form.units, coding_round=coding_round, sample=form.drawn_from)
             return _round_page(request, coding_round, lead, units_form=shown, more=more)
-        rounds.add_units(coding_round=coding_round, units=form.units, by=lead)
+        rounds.add_units(coding_round=coding_round, units=form.units, by=lead, sample=form.drawn_from)
         messages.success(request, f"{_counted(len(more.new), 'unit')} came into {coding_round}.")
         return redirect(coding_round)
 

@@ -33,7 +33,7 @@ def study_create(request: CoderRequest) -> HttpResponse:
                 slug=form.cleaned_data["slug"] or None,
                 by=request.user,
                 template=template,
-                copy_of=get_study_or_404(request.user, copy_of)[0] if copy_of else None,
+                copy_of=get_study_or_404(request.user, copy_of, role=Role.LEAD)[0] if copy_of else None,
             )
         except InvalidInputError as error:
             add_errors(form, error)

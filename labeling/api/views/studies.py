@@ -36,7 +36,9 @@ class StudyList(ApiView):
     @extend_schema(request=StudyInput, responses={201: StudyOutput})
     def post(self, request: Request) -> Response:
         body = self.read(StudyInput)
-        copied = get_study_or_404(self.user, body["copy_of"])[0] if body.get("copy_of") else None
+        # The draft of a codebook and the rules of a corpus are its leads' desk.
+        source = body.get("copy_of")
+        copied = get_study_or_404(self.user, source, role=Role.LEAD)[0] if source else None
         study = studies.create_study(
             title=body["title"],
             slug=body.get("slug") or None,

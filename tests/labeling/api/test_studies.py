@@ -175,3 +175,11 @@ def test_tokens_are_write_only():
         client_of(make_user()).delete(reverse("api:token-detail", args=[made.data["id"]])).status_code == 404
     )
     assert client.delete(reverse("api:token-detail", args=[made.data["id"]])).status_code == 204
+
+
+def test_only_a_lead_copies_a_design_with_its_draft_and_its_rules():
+    study = make_study()
+    for role, status in ((Role.CODER, 403), (Role.OBSERVER, 403), (Role.LEAD, 201)):
+        client = client_of(make_member(study, role=role).user)
+        body = {"title": f"Copy of {role}", "copy_of": study.slug}
+        assert client.post(reverse("api:study-list"), body).status_code == status

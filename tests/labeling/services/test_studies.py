@@ -49,7 +49,18 @@ def test_a_copied_design_keeps_settings_rules_and_concepts():
         study=source, version=3, position=0, field="state", op="is", value="closed", text="closed"
     )
     source.refresh_from_db()
+    freeze(study=source, by=lead_of(source))
+    make_round(source, kind="pilot", goal=0.7, masked_fields=["author"], instructions="Read the fix first.")
     copy = create_study(title="Second", by=make_user(), copy_of=source)
+    planned = copy.rounds.get()
+    assert (planned.kind, planned.state, planned.goal, planned.masked_fields) == (
+        "pilot",
+        "draft",
+        0.7,
+        ["author"],
+    )
+    assert not planned.coders.exists()
+    assert not planned.round_units.exists()
     assert (copy.scale, copy.exclusion_reasons) == ("mchugh", ["off topic"])
     assert copy.corpus_rules.get().text == "closed"
     concepts = [

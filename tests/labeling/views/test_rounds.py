@@ -470,3 +470,16 @@ def test_the_next_units_of_a_sample_are_named_before_they_are_added(lead, study)
     coding_round = make_round(study, units=drawn[:1], sample=sample)
     shown = lead.post(address("add-units", coding_round), {"size": 2})
     assert shown.context["units_form"].data["refs"].split() == [unit.ref for unit in drawn[1:3]]
+
+
+def test_a_round_that_was_copied_without_units_takes_its_sample(lead, study):
+    sample = make_sample(study, units=3)
+    make_codebook(study)
+    coding_round = make_round(study, units=0, state=Round.State.DRAFT)
+    where = address("add-units", coding_round)
+    assert "Sample of the round" in lead.get(address("detail", coding_round)).text
+    shown = lead.post(where, {"sample": sample.pk})
+    assert "3 units would come in" in shown.text
+    lead.post(where, dict(shown.context["units_form"].data) | {"confirm": "yes"})
+    coding_round.refresh_from_db()
+    assert (coding_round.sample, coding_round.round_units.count()) == (sample, 3)
