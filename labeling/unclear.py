@@ -22,7 +22,9 @@ class Unclear:
         return " or ".join(", ".join(codes) for codes in self.answers)
 
     def concerns(self, dimension: str, code: str) -> bool:
-        return self.dimension == dimension and any(code in codes for codes in self.answers)
+        """Whether some chose the category and others did not."""
+        chosen = [code in codes for codes in self.answers]
+        return self.dimension == dimension and any(chosen) and not (len(chosen) > 1 and all(chosen))
 
 
 def unclear_line(dimension: str, cell: str, number: int) -> str:
