@@ -191,3 +191,9 @@ def test_what_cannot_be_handed_in_yet_is_kept_as_a_draft(ada, coding_round, code
     assert ada.patch(url, body, format="json").status_code == 422
     kept = ada.get(url).data
     assert (kept["status"], kept["annotations"]["symptom"]["categories"]) == ("draft", ["crash"])
+
+
+def test_json_without_an_end_to_its_nesting_is_refused(ada, coding_round, coders):
+    url = address(coding_round, coders[0])
+    answer = ada.patch(url, "[" * 100_000, content_type="application/json")
+    assert (answer.status_code, answer.data["detail"]) == (400, "The JSON is nested too deeply.")
