@@ -14,7 +14,8 @@ OPTIONS = {
     "resultTypes": ["violations"],
 }
 BODY = "It stops at step 1900.\n\n- [x] on one card\n- [ ] on two cards\n\nSee [the log](https://example.org/log)."
-FILE = {"path": "a.c", "patch": "@@ -1 +1 @@\n-free(a);\n+free(b);"}
+PATCH = '@@ -1 +1 @@\n-free(a);\n+free(b);\n+return "x" + 1;  // why\n-return 0;  // why'
+FILE = {"path": "a.c", "patch": PATCH}
 ISSUE = {"body": BODY, "comments": ["The same here."], "fixes": [{"key": "1", "files": [FILE]}]}
 
 
@@ -39,7 +40,7 @@ def test_axe_finds_nothing_while_a_unit_is_coded(browser: Browser, live_server, 
     select(page, "fix:1:file:a.c", "free(b);")
     page.keyboard.press("Shift+W")
     found += violations(page)
-    for opener in ("Shift+X", "Shift+C", "?"):
+    for opener in ("Shift+X", "Shift+C", "Shift+G", "?"):
         page.keyboard.press(opener)
         found += violations(page)
         page.keyboard.press("Escape")
