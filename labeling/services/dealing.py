@@ -19,7 +19,8 @@ Dealt = dict[Membership, list[RoundUnit]]
 
 
 def dealt_units(coding_round: Round, units: Sequence[RoundUnit] | None = None) -> Dealt:
-    """Deal the units of a round, or some of them, to its coders; nothing is stored."""
+    """Deal the units of a round, or some that come later, to its coders; nothing is stored."""
+    held = _held(coding_round) if units is not None else {}
     if units is None:
         units = list(
             coding_round.round_units.filter(left_out=False).select_related("unit").order_by("unit__ref")
@@ -31,9 +32,7 @@ def dealt_units(coding_round: Round, units: Sequence[RoundUnit] | None = None) -
     else:
         overlap = _overlap(coding_round, units)
         per_unit = min(coding_round.coders_per_unit, len(coders))
-        dealt = sampling.deal_units(
-            list(by_ref), sorted(coders), per_unit, overlap, coding_round.seed, _held(coding_round)
-        )
+        dealt = sampling.deal_units(list(by_ref), sorted(coders), per_unit, overlap, coding_round.seed, held)
     return {coders[number]: [by_ref[ref] for ref in refs] for number, refs in dealt.items()}
 
 

@@ -480,6 +480,7 @@ def test_units_added_later_go_first_to_the_coder_who_came_later(draft, study, le
     opened = open_round(draft)
     rounds.add_coders(coding_round=opened, coders=[coders[2]], by=lead)
     units = [make_unit(study) for _ in range(4)]
+    assert rounds.workload(opened)["assignments"] == 12, "of an open round too"
     planned = plan_units(coding_round=opened, units=units)
     assert "eve" not in dealt(opened)
     rounds.add_units(coding_round=opened, units=units, by=lead)
