@@ -17,6 +17,9 @@ export function followParts(nav, signal) {
 
   function onScreen() {
     const edge = Number.parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) + 8;
+    // The last part may be too short to reach the edge.
+    const { scrollHeight } = document.documentElement;
+    if (window.scrollY > 0 && window.scrollY + window.innerHeight >= scrollHeight - 1) return parts.length - 1;
     const passed = parts.filter((part) => part.getBoundingClientRect().top <= edge).length;
     return Math.max(0, passed - 1);
   }
