@@ -368,3 +368,52 @@ def test_a_lone_surrogate_in_json_does_not_stop_the_file(write, shape):
     text = f"[{broken}, {json.dumps(REST)}]" if shape == "array" else f"{broken}\n{json.dumps(REST)}\n"
 
     assert len(records(write(text))) == 2
+
+
+NO_ISSUES = {
+    "a number beyond any column": {"number": 10**30},
+    "an id that is a word": {"id": "abc"},
+    "a number below zero": {"number": -5},
+    "a title that is a list": {"title": ["a"]},
+    "a description that is an object": {"body": {"a": 1}},
+    "a state that is a list": {"state": ["open"]},
+    "a milestone that is a number": {"milestone": {"title": 5}},
+    "a comment that is a number": {"comments": [{"id": 1, "body": 5}]},
+    "events that are words": {"timeline": ["x"]},
+    "a day before all days": {"created_at": "0001-01-01T00:00:00+14:00"},
+    "a day after all days": {"created_at": "9999-12-31T23:59:59-12:00"},
+}
+
+
+@pytest.mark.parametrize("change", NO_ISSUES.values(), ids=NO_ISSUES)
+def test_a_row_no_database_could_hold_is_rejected_and_the_others_come(write, change):
+    good = {"number": 1, "title": "A", "html_url": "https://github.com/acme/train/issues/1", "id": 5}
+    path = write("\n".join(json.dumps(row) for row in (good, good | {"number": 2} | change)))
+
+    first, second = (row.told for row in read_issues(path))
+
+    assert isinstance(first, IssueRecord)
+    assert isinstance(second, Rejected), second
+    assert second.reason.startswith("its ")
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"[" * 200_000, "nested more than 1,000 levels"),
+        (b'[{"title": "a", "x": ' + b"[" * 70_000, "nested more than 1,000 levels"),
+        (b"\x89PNG\r\n\x1a\n\x81\x8d\x00", "cannot be read"),
+    ],
+)
+def test_what_would_exhaust_or_confuse_the_reader_is_refused(write, content, sentence):
+    with pytest.raises(SourceError, match=sentence):
+        list(read_issues(write(content)))
+
+
+def test_brackets_in_a_text_and_old_line_ends_are_read(write):
+    path = write(json.dumps([{"title": "[" * 5000, "body": "{" * 5000}]))
+    assert [row.told.title for row in read_issues(path)] == ["[" * 5000]
+    path = write(b"title,body\rA \x81,b\rC,d\r")  # a byte that cp1252 does not know
+    assert [row.told.title for row in read_issues(path)] == ["A \N{REPLACEMENT CHARACTER}", "C"]
+    deep = b'{"title": "A"}\n' + b"[" * 100_000 + b"]" * 100_000
+    assert [type(row.told) for row in read_issues(write(deep))] == [IssueRecord, Rejected]

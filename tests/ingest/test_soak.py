@@ -60,8 +60,8 @@ class Trouble:
     delivered: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        # An undisturbed import takes about 110 requests.
-        self.deadly = set(self.chance.sample(range(8, 100), KILLS))
+        # An undisturbed import takes about 70 requests.
+        self.deadly = set(self.chance.sample(range(8, 60), KILLS))
 
     def before(self, request: Request) -> None:
         self.asked += 1

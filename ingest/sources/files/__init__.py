@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.sources.base import Checkpoint, Page, SourceError
+from ingest.sources.files.checks import reason_against
 from ingest.sources.files.formats import guess_format
 from ingest.sources.files.mapping import FIELDS, guess_mapping
 from ingest.sources.files.objects import read_object
@@ -60,17 +61,20 @@ def read_issues(path: Path, mapping: Mapping[str, str] | None = None) -> Iterato
         if isinstance(told, Rejected):
             yield Row(number, told)
         elif header:
-            yield Row(number, _with_content(read_cells(number, told, chosen), told, is_table=True))
+            yield Row(number, _checked(read_cells(number, told, chosen), number, told, is_table=True))
         else:
-            yield Row(number, _with_content(read_object(number, told), told))
+            yield Row(number, _checked(read_object(number, told), number, told))
 
 
-def _with_content(
-    read: IssueRecord | Rejected, told: Mapping[str, Any], *, is_table: bool = False
+def _checked(
+    read: IssueRecord | Rejected, number: int, told: Mapping[str, Any], *, is_table: bool = False
 ) -> IssueRecord | Rejected:
-    """Keep what stands in a rejected row, so that it can be put right."""
+    """Reject what cannot be stored, and keep what stands in a rejected row, so that it can be put right."""
     if isinstance(read, IssueRecord):
-        return read
+        reason = reason_against(read)
+        if reason is None:
+            return read
+        read = Rejected(number, reason)
     whole = json.dumps(told, ensure_ascii=False, default=str)
     content = tuple(map(str, told.values())) if is_table else (whole,)
     return replace(read, content=content)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import re
 import zipfile
 from functools import lru_cache
 from pathlib import Path
@@ -22,6 +23,16 @@ LARGEST_CONTENT = 8 * 1024**3
 #: The texts of a workbook are read into memory at once.
 LARGEST_WORKBOOK = 512 * 1024**2
 
+#: How PDF, gzip, old Office files, SQLite and pictures begin.
+_OTHERS = (
+    b"%PDF",
+    b"\x1f\x8b",
+    b"\xd0\xcf\x11\xe0",
+    b"SQLite format 3",
+    b"\x89PNG",
+    b"\xff\xd8\xff",
+    b"GIF8",
+)
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -37,7 +48,7 @@ def guess_format(path: Path) -> Format:
         raise SourceError("The file is empty. Choose another one.", permanent=True)
     if start.startswith(b"PK"):
         return _inside_zip(path)
-    if start.startswith((b"%PDF", b"\x1f\x8b", b"\xd0\xcf\x11\xe0", b"SQLite format 3")):
+    if start.startswith(_OTHERS):
         raise SourceError(
             "This kind of file cannot be read. Save it as CSV, XLSX, JSON or JSON lines, and unpack archives "
             "other than zip first.",
@@ -50,7 +61,7 @@ def guess_format(path: Path) -> Format:
         return "jsonl" if _is_lines(text) else "json"
     if "\x00" in text:
         raise SourceError("This is no text file. Save it as CSV, XLSX, JSON or JSON lines.", permanent=True)
-    return "tsv" if guess_delimiter(text.partition("\n")[0]) == "\t" else "csv"
+    return "tsv" if guess_delimiter(re.split(r"[\r\n]", text, maxsplit=1)[0]) == "\t" else "csv"
 
 
 def guess_encoding(path: Path) -> str:

@@ -48,7 +48,7 @@ def _read(number: int, told: Json) -> IssueRecord | Rejected:
         if _REST_KEYS & told.keys():
             return _rest(number, told)
         return read_cells(number, told, guess_mapping(list(told)))
-    except (AttributeError, KeyError, TypeError, ValueError, SourceError):
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError, SourceError):
         return Rejected(number, "its fields are not those of an issue of GitHub.")
 
 

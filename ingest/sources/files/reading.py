@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import json
+import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,6 +25,9 @@ Told = Mapping[str, Any] | Rejected
 #: So many files may be in a zip.
 MOST_MEMBERS = 10_000
 NO_OBJECT = "it is no JSON object."
+#: So many brackets of JSON may be open at a time.
+DEEPEST = 1000
+_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 #: Lists under these keys hold the issues of a JSON object that wraps them.
 _WRAPPERS = ("issues", "items", "results", "nodes")
 
@@ -80,7 +84,8 @@ def _cells(path: Path) -> Iterator[Iterator[list[str]]]:
             yield ([_cell(value) for value in row] for row in sheet.iter_rows(values_only=True))
         return
     csv.field_size_limit(LONGEST)
-    with path.open(encoding=guess_encoding(path), newline="") as file:
+    # A byte that is no character spoils itself alone.
+    with path.open(encoding=guess_encoding(path), errors="replace", newline="") as file:
         delimiter = guess_delimiter(file.readline())
         file.seek(0)
         yield _checked(csv.reader(file, delimiter=delimiter))
@@ -107,7 +112,7 @@ def _cell(value: Any) -> str:
 def _lines(path: Path) -> Iterator[Told]:
     """Read JSON lines; a broken line spoils only itself."""
     number = 0
-    with path.open(encoding=guess_encoding(path)) as file:
+    with path.open(encoding=guess_encoding(path), errors="replace") as file:
         while line := file.readline(LONGEST):
             if len(line) == LONGEST:
                 limit = LONGEST // 1024**2
@@ -121,10 +126,10 @@ def _lines(path: Path) -> Iterator[Told]:
 
 
 def _parsed(line: str) -> Any:
-    """Return what a line says, None if it is no JSON."""
+    """Return what a line says, None if it is no JSON, or nested deeper than any issue."""
     try:
         return json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
@@ -145,7 +150,7 @@ def _json_values(file: IO[bytes]) -> Iterator[Told]:
     number = 0
     try:
         for value in ijson.items(stream, prefix, multiple_values=True, use_float=True):
-            rejoined.since = 0
+            rejoined.begin()
             for told in _unwrapped(value):
                 number += 1
                 yield told if isinstance(told, dict) else Rejected(number, NO_OBJECT, (str(told),))
@@ -186,24 +191,43 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[Told]
 def _as_utf8(raw: IO[bytes], encoding: str) -> IO[bytes]:
     if encoding in ("utf-8", "utf-8-sig"):
         return raw
-    return cast(IO[bytes], codecs.EncodedFile(raw, "utf-8", encoding))
+    return cast(IO[bytes], codecs.EncodedFile(raw, "utf-8", encoding, "replace"))
 
 
 class _Rejoined:
-    """A stream whose first byte was read already, and that ends where a single value gets too long."""
+    """A stream whose first byte was read already, and that ends where a value gets too long or too deep."""
 
     def __init__(self, start: bytes, rest: IO[bytes]) -> None:
         self._start = start
         self._rest = rest
-        self.since = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """Count anew: the next value begins."""
+        self._since = self._open = 0
 
     def read(self, size: int = -1) -> bytes:
         if self._start and size != 0:
             start, self._start = self._start, b""
             return start
         piece = self._rest.read(size)
-        self.since += len(piece)
-        if self.since > LONGEST:
+        self._since += len(piece)
+        if self._since > LONGEST:
             limit = LONGEST // 1024**2
             raise SourceError(f"One issue is longer than {limit} MB. Leave it out.", permanent=True)
+        self._open += _opened(piece)
+        if self._open > DEEPEST:
+            raise SourceError(
+                f"The JSON is nested more than {DEEPEST:,} levels deep: it holds no issues.", permanent=True
+            )
         return piece
+
+
+def _opened(piece: bytes) -> int:
+    """How many brackets stay open; the parser keeps a longer name for each of them, until memory ends."""
+    # Texts hold brackets too, and are looked at only where there are that many.
+    return 0 if _balance(piece) <= DEEPEST else _balance(_TEXT.sub(b"", piece))
+
+
+def _balance(piece: bytes) -> int:
+    return sum(sign * piece.count(mark) for mark, sign in ((b"[", 1), (b"{", 1), (b"]", -1), (b"}", -1)))
