@@ -8,9 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
-from labeling.errors import InvalidInputError, StudyRuleError
-
-NOT_STORED = "The database cannot store what was sent: a character or a number in it is out of range."
+from labeling.errors import NOT_STORED, InvalidInputError, StudyRuleError
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+NOT_STORED = "The database cannot store what was sent: a character or a number in it is out of range."
+
 
 class StudyRuleError(Exception):
     """A rule of the study forbids this. ``extra`` goes into the answer of the API."""

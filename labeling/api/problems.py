@@ -11,8 +11,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as drf_handler
 
-from annotator.failures import NOT_STORED
-from labeling.errors import InvalidInputError, StudyRuleError
+from labeling.errors import NOT_STORED, InvalidInputError, StudyRuleError
 
 CONTENT_TYPE = "application/problem+json"
 NOT_FOUND = "There is nothing here, or nothing you may know of."

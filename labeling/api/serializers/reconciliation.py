@@ -11,13 +11,9 @@ from labeling.services.answers import Answer, choose_each
 
 
 class AnswerInput(Input):
-    """An answer: ``categories``, or ``state``, or ``text``; for ``_unit``: ``excluded`` and ``reason``.
-
-    ``choose`` decides category by category: each that only some coders chose, true or false.
-    """
+    """An answer: ``categories``, or ``state``, or ``text``; for ``_unit``: ``excluded`` and ``reason``."""
 
     categories = serializers.ListField(child=serializers.CharField(), required=False)
-    choose = serializers.DictField(child=serializers.BooleanField(), required=False)
     state = serializers.ChoiceField(choices=("coded", "unclear", "not_applicable"), required=False)
     text = serializers.CharField(required=False, allow_blank=True)
     excluded = serializers.BooleanField(required=False, allow_null=True)
@@ -28,11 +24,17 @@ class AnswerInput(Input):
     )
 
 
-class ProposalInput(AnswerInput):
+class UnitAnswerInput(AnswerInput):
+    """Of one unit; ``choose`` says of each category that only some coders chose whether it applies."""
+
+    choose = serializers.DictField(child=serializers.BooleanField(), required=False)
+
+
+class ProposalInput(UnitAnswerInput):
     escalate = serializers.BooleanField(required=False, default=False)
 
 
-class DecisionInput(AnswerInput):
+class DecisionInput(UnitAnswerInput):
     version = serializers.IntegerField(min_value=0)
     how = serializers.ChoiceField(
         choices=(Decision.How.DISCUSSED, Decision.How.ADJUDICATED), required=False, allow_null=True
@@ -40,7 +42,6 @@ class DecisionInput(AnswerInput):
 
 
 class CellInput(AnswerInput):
-    choose = None
     dimension = serializers.CharField()
     cell = serializers.CharField()
 
