@@ -1,5 +1,6 @@
 """Issues from files: formats, encodings, mappings, broken rows and limits."""
 
+import io
 import json
 import tracemalloc
 import zipfile
@@ -11,6 +12,7 @@ import pytest
 from ingest.sources import files
 from ingest.sources.base import SourceError
 from ingest.sources.files import Rejected, guess_format, guess_mapping, preview, read_issues, read_pages
+from ingest.sources.files.surrogates import WholeCharacters
 from labeling.records import IssueRecord
 
 CSV = (
@@ -362,9 +364,31 @@ def test_a_large_file_is_read_in_constant_memory(tmp_path, shape):
     assert peak < 8 * 1024**2
 
 
+@pytest.mark.parametrize("size", [1, 2, 5, 7, 13, 1000])
+def test_halves_of_characters_are_replaced_wherever_the_stream_is_cut(size):
+    texts = ["\ud83d", "\udfff x", "\U0001f600", "\\ud83d", "\\\ud83d", "\ud83d\ud83d\ude00", "plain"]
+    told = json.dumps(texts).encode()
+    stream = WholeCharacters(io.BytesIO(told))
+    read = b"".join(iter(lambda: stream.read(size), b""))
+    assert json.loads(read) == [
+        "\ufffd",
+        "\ufffd x",
+        "\U0001f600",
+        "\\ud83d",
+        "\\\ufffd",
+        "\ufffd\U0001f600",
+        "plain",
+    ]
+
+
+def test_a_number_the_parser_cannot_hold_is_named(write):
+    with pytest.raises(SourceError, match="After 1 issues there is a number that is too large"):
+        records(write(json.dumps([{"title": "A"}, {"title": "B", "number": 10**30}])))
+
+
 @pytest.mark.parametrize("shape", ["array", "lines"])
 def test_a_lone_surrogate_in_json_does_not_stop_the_file(write, shape):
-    broken = json.dumps({**REST, "body": "broken \ud83d emoji"})
+    broken = json.dumps({**REST, "title": "\udfff half", "body": "broken \ud83d emoji"})
     text = f"[{broken}, {json.dumps(REST)}]" if shape == "array" else f"{broken}\n{json.dumps(REST)}\n"
 
     assert len(records(write(text))) == 2

@@ -19,6 +19,7 @@ import openpyxl
 from ingest.sources.base import SourceError
 from ingest.sources.files.formats import LONGEST, guess_delimiter, guess_encoding, guess_format
 from ingest.sources.files.rows import Rejected
+from ingest.sources.files.surrogates import WholeCharacters
 
 Told = Mapping[str, Any] | Rejected
 
@@ -27,6 +28,7 @@ MOST_MEMBERS = 10_000
 NO_OBJECT = "it is no JSON object."
 #: So many brackets of JSON may be open at a time.
 DEEPEST = 1000
+FEW = 16
 _TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 #: Lists under these keys hold the issues of a JSON object that wraps them.
 _WRAPPERS = ("issues", "items", "results", "nodes")
@@ -145,7 +147,7 @@ def _json_values(file: IO[bytes]) -> Iterator[Told]:
     while start and start in b" \t\r\n\xef\xbb\xbf":
         start = file.read(1)
     rejoined = _Rejoined(start, file)
-    stream = cast(IO[bytes], rejoined)
+    stream = cast(IO[bytes], WholeCharacters(cast(IO[bytes], rejoined)))
     prefix = "item" if start == b"[" else ""
     number = 0
     try:
@@ -156,6 +158,8 @@ def _json_values(file: IO[bytes]) -> Iterator[Told]:
                 yield told if isinstance(told, dict) else Rejected(number, NO_OBJECT, (str(told),))
     except (ijson.JSONError, UnicodeError) as error:
         reason = f"The JSON breaks off after {number} issues. Is the file complete?"
+        if "overflow" in str(error):
+            reason = f"After {number} issues there is a number that is too large. Leave that issue out."
         raise SourceError(reason, permanent=True) from error
 
 
@@ -226,7 +230,7 @@ class _Rejoined:
 def _opened(piece: bytes) -> int:
     """How many brackets stay open; the parser keeps a longer name for each of them, until memory ends."""
     # Texts hold brackets too, and are looked at only where there are that many.
-    return 0 if _balance(piece) <= DEEPEST else _balance(_TEXT.sub(b"", piece))
+    return 0 if _balance(piece) <= FEW else _balance(_TEXT.sub(b"", piece))
 
 
 def _balance(piece: bytes) -> int:
