@@ -36,6 +36,7 @@ def measure() -> Iterator[str]:
 def run() -> None:
     """Measure on the database of this process."""
     databases.set_up()
+    from labeling.models import User
     from tests.factories import make_member, make_round, make_study, make_unit
     from tests.labeling.live_coding import session_cookie
 
@@ -46,7 +47,7 @@ def run() -> None:
     pages = [f"/studies/{study.slug}/rounds/{coding_round.number}/units/{unit.pk}/" for unit in units]
     with web_server("annotator.wsgi") as server:
         base = f"http://127.0.0.1:{server.port}"
-        cookie = session_cookie(ada.user, base)
+        cookie = session_cookie(User.objects.get(memberships=ada), base)
         with sync_playwright() as playwright:
             chromium = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
             page = chromium.new_page(base_url=base)
@@ -71,7 +72,7 @@ def long_issue(study: Any) -> Any:
     comments = [prose(250) for _ in range(COMMENTS)]
     issue = make_issue(study, body=prose(BODY), comments=comments, fixes=[fix], rendered=False)
     began = time.process_time()
-    render_documents(issue.latest)
+    render_documents(issue.snapshots.get())
     databases.say(f"rendered once, when it is pinned: {time.process_time() - began:.2f} s of the processor")
     return issue
 

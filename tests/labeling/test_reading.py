@@ -4,7 +4,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from labeling.models import Assignment, SnapshotDocument
-from tests.factories import assignment_of
 from tests.labeling.live_coding import coding_round_of, expect_saved, open_unit
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -21,15 +20,13 @@ LONG = {
 def coding(page: Page, live_server):
     coding_round, ada = coding_round_of(LONG)
     open_unit(page, live_server.url, coding_round, ada)
-    page.coding_round, page.ada = coding_round, ada
     return page
 
 
-def stored_quotes(page: Page) -> list[tuple[str, str]]:
+def stored_quotes() -> list[tuple[str, str]]:
     """Give document and text of the quotes in the draft, each checked against what is stored."""
-    assignment = assignment_of(page.coding_round, page.ada)
-    quotes = Assignment.objects.defer(None).get(pk=assignment.pk).draft["fields"]["evidence"]
-    texts = dict(SnapshotDocument.objects.values_list("key", "text"))
+    quotes = (Assignment.objects.defer(None).get().draft or {})["fields"]["evidence"]
+    texts = {each.key: each.text or "" for each in SnapshotDocument.objects.all()}
     for quote in quotes:
         assert texts[quote["document"]][quote["start"] : quote["end"]] == quote["quote"]
     return [(quote["document"], quote["quote"]) for quote in quotes]
@@ -50,11 +47,11 @@ def test_words_are_found_where_nothing_has_come_yet_and_quoted_from_there(coding
     coding.keyboard.press("c")
     expect(coding.locator("button[data-quote]")).to_be_visible()
     expect_saved(coding)
-    assert stored_quotes(coding) == [("fix:1:file:a.py", "needle")]
+    assert stored_quotes() == [("fix:1:file:a.py", "needle")]
 
 
 def test_the_keys_for_quotes_lead_into_what_has_not_come_yet(coding):
-    text = SnapshotDocument.objects.get(key="comment:120").text
+    text = SnapshotDocument.objects.get(key="comment:120").text or ""
     quote = "Needle\nof the 🔥"
     start = text.index(quote)
     place = {"document": "comment:120", "start": start, "end": start + len(quote), "quote": quote}
