@@ -233,6 +233,43 @@ def with_answers(decisions: list[Decision], member: Membership) -> list[Disagree
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What a decision said before it was reopened; ``said`` is as the service kept it."""
+
+    version: int
+    said: Mapping[str, Any]
+    decided_by: str
+    reopened_by: str
+    reopened_at: datetime
+    reason: str
+
+
+def earlier_decisions(item: Disagreement) -> list[Earlier]:
+    """What a decision said before, newest first; what changed with another decision has no reason."""
+    if item.decision.pk is None:
+        return []
+    versions = list(item.decision.versions.select_related("by__user").order_by("-version"))
+    ids = {each.said.get("decided_by") or each.said.get("recorded_by") for each in versions}
+    deciders = Membership.objects.select_related("user").in_bulk([pk for pk in ids if pk])
+    coding_round, letters = item.round_unit.round, item.letters
+
+    def name(member: Membership | None) -> str:
+        return called(member, coding_round, letters) if member is not None else ""
+
+    return [
+        Earlier(
+            version=each.version,
+            said=each.said,
+            decided_by=name(deciders.get(each.said.get("decided_by") or each.said.get("recorded_by"))),
+            reopened_by=name(each.by),
+            reopened_at=each.created_at,
+            reason=each.reason,
+        )
+        for each in versions
+    ]
+
+
 # Who is A, who is B
 
 

@@ -28,9 +28,11 @@ from labeling.selectors.evidence import unit_quotes
 from labeling.selectors.reconciliation import (
     QUEUED,
     Disagreement,
+    Earlier,
     ShownProposal,
     called,
     coders_of,
+    earlier_decisions,
     own_answer,
 )
 from labeling.services.reconciliation import may_reopen, ways_of_deciding
@@ -155,6 +157,20 @@ class Panel:
     @property
     def final(self) -> str:
         return self.names.decision(self.decision)
+
+    @cached_property
+    def earlier(self) -> list[tuple[str, str, Earlier]]:
+        """Earlier decisions in words: what was decided, how, and the rest."""
+        ways = dict(Decision.How.choices)
+        return [
+            (self._said(each.said), str(ways.get(each.said["how"], "")), each)
+            for each in earlier_decisions(self.item)
+        ]
+
+    def _said(self, said: Mapping[str, Any]) -> str:
+        if self.item.dimension == UNIT:
+            return f"Exclude: {said['reason']}" if said["excluded"] else "Keep the unit"
+        return self.names.say(said["categories"], said["state"], said["text"])
 
     @property
     def decided_by(self) -> str:

@@ -28,9 +28,11 @@ from labeling.selectors.reconciliation import (
     QUEUED,
     CoderAnswer,
     Disagreement,
+    Earlier,
     ShownProposal,
     called,
     decided_codes,
+    earlier_decisions,
     queued_decisions,
     unit_letters,
     with_answers,
@@ -163,7 +165,15 @@ def _item(
 
 
 def _item_data(decision: Decision, member: Membership) -> dict[str, Any]:
-    return disagreement_data(with_answers([decision], member)[0])
+    """One disagreement, with what its decision said before it was reopened."""
+    item = with_answers([decision], member)[0]
+    return disagreement_data(item) | {"earlier": [_earlier_data(each) for each in earlier_decisions(item)]}
+
+
+def _earlier_data(earlier: Earlier) -> dict[str, Any]:
+    data = asdict(earlier)
+    by_id = ("decided_by", "recorded_by")  # ids of members say nothing in the words of the API
+    return data | {"said": {name: value for name, value in earlier.said.items() if name not in by_id}}
 
 
 class DecisionDetail(ApiView):

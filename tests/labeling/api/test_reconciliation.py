@@ -112,6 +112,15 @@ def test_a_coder_records_nothing_and_an_outsider_knows_nothing(closed, coders):
     assert outsider.get(where(closed)).status_code == 404
 
 
+def test_an_earlier_decision_is_told_with_why_it_was_reopened(closed, study):
+    lead = client_of(lead_of(study))
+    lead.put(where(closed), {"categories": ["logic"], "version": 0}, format="json")
+    lead.post(where(closed, "decision-reopen"), {"reason": "Overlooked"}, format="json")
+    (earlier,) = lead.get(where(closed)).json()["earlier"]
+    assert (earlier["said"]["categories"], earlier["reason"]) == (["logic"], "Overlooked")
+    assert earlier["decided_by"] == earlier["reopened_by"] == lead_of(study).name
+
+
 def test_a_cell_is_decided_at_once(closed, study):
     bulk = reverse("api:decision-bulk", args=[closed.pk])
     body = {"dimension": "cause", "cell": "config|logic", "categories": ["config"], "rationale": "All alike."}

@@ -234,6 +234,9 @@ def test_a_decision_is_reopened_with_a_reason(client, study, coders, disputed):
     disputed.refresh_from_db()
     assert disputed.is_open
     assert disputed.versions.get().reason == "A comment was overlooked."
+    history = client.get(url_of(disputed)).text.split("Decided before: 1")[1].split("</details>")[0]
+    for told in ("Logic", "Discussed", "The trace shows it.", ": A comment was overlooked."):
+        assert told in history
 
 
 def test_a_comment_mentions_somebody(client, study, coders, disputed):
