@@ -190,7 +190,7 @@ class Corpus:
         return self._listed(list(_lines(rows).order_by("key")))
 
     def _coded(self, **issues: Any) -> "QuerySet[Submission]":
-        """What was submitted, as far as the member may know: in an open round theirs, in a settled one all."""
+        """What was submitted, as far as the member may know: theirs while a round is open, then all."""
         return Submission.objects.visible_to(self.member).filter(
             **{f"assignment__round_unit__unit__{name}": told for name, told in issues.items()}
         )

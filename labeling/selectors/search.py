@@ -1,7 +1,7 @@
 """Which issues mention some words: one answer, from whatever search the database has."""
 
 from django.db import connection
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import BooleanField, Exists, OuterRef, Q
 from django.db.models.expressions import RawSQL
 
 from labeling.models import SnapshotDocument, Study
@@ -9,6 +9,10 @@ from labeling.services.word_index import unindexed
 from labeling.words import words_of
 
 _POSTGRESQL = "SELECT issue_id FROM labeling_issuewords WHERE words @@ %s::tsquery"
+_ONE_BY_ONE = "(SELECT words @@ %s::tsquery FROM labeling_issuewords WHERE issue_id = labeling_issue.id)"
+_SAMPLED = "SELECT count(*) FROM labeling_issuewords TABLESAMPLE SYSTEM (1) WHERE words @@ %s::tsquery"
+#: With so many hits in a hundredth of all issues a page is full long before the index has listed them all.
+FREQUENT = 1000
 _SQLITE = "SELECT rowid FROM labeling_issuewords WHERE labeling_issuewords MATCH %s"
 
 
@@ -17,18 +21,25 @@ def mentioning(study: Study, text: str) -> Q:
     words = words_of([text])
     if not words:
         return Q(pk__in=())
-    found = Q(pk__in=_found(words))
+    found = _found(words)
     if not unindexed(study).exists():
         return found
     # What came just now is read itself until a worker has indexed it.
     return Q(found, is_indexed=True) | Q(_read(words), is_indexed=False)
 
 
-def _found(words: list[str]) -> RawSQL:
+def _found(words: list[str]) -> Q:
     """Issues that the index finds; words are letters and digits, so they need no escaping."""
-    if connection.vendor == "postgresql":
-        return RawSQL(_POSTGRESQL, [" & ".join(f"'{word}':*" for word in words)])  # noqa: S611 - constant
-    return RawSQL(_SQLITE, [" ".join(f'"{word}"*' for word in words)])  # noqa: S611 - constant
+    if connection.vendor != "postgresql":
+        return Q(pk__in=RawSQL(_SQLITE, [" ".join(f'"{word}"*' for word in words)]))  # noqa: S611 - constant
+    asked = [" & ".join(f"'{word}':*" for word in words)]
+    with connection.cursor() as cursor:
+        cursor.execute(_SAMPLED, asked)
+        is_frequent = cursor.fetchone()[0] >= FREQUENT
+    # PostgreSQL takes words for independent and all of them together for rare, however frequent they are.
+    if is_frequent:
+        return Q(RawSQL(_ONE_BY_ONE, asked, output_field=BooleanField()))  # noqa: S611 - constant
+    return Q(pk__in=RawSQL(_POSTGRESQL, asked))  # noqa: S611 - constant
 
 
 def _read(words: list[str]) -> Q:

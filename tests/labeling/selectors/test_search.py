@@ -66,6 +66,15 @@ def test_every_word_begins_a_word_of_the_issue(study, text, numbers, indexed):
     assert found(study, text) == numbers
 
 
+def test_frequent_words_find_the_same_one_by_one(study, monkeypatch):
+    while index_batch(study):
+        pass
+    monkeypatch.setattr("labeling.selectors.search.FREQUENT", 0)
+    found = study.issues.filter(mentioning(study, "train"))
+    assert set(found.values_list("number", flat=True)) == {1, 2, 3, 4}
+    assert found.order_by("-key")[:2].count() == 2
+
+
 def test_an_issue_that_changed_is_found_by_its_new_words_only(study):
     index_batch(study)
     add_issues(study=study, records=[IssueRecord(repository="acme/train", number=1, title="Deadlock")])
