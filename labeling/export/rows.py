@@ -161,7 +161,7 @@ class SampleRow:
     unit: str = column(UNIT)
     stratum: str = column("Stratum the unit was drawn from.")
     rank: int = column("Place in the draw of its stratum.")
-    drawn: str = column("draw, top_up or replacement.")
+    drawn: str = column("draw, top_up or replacement; pilot: drawn beside the sample, for pilots alone.")
     replaced_by: str = column("Unit that took its place.")
 
 
