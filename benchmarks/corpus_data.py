@@ -52,12 +52,12 @@ def write_json_lines(path: Path, count: int) -> None:
 def fill(study: Any, count: int) -> None:
     """Put issues with short descriptions into the corpus, past the import and its checkpoints."""
     from ingest.normalise import cleaned
-    from ingest.sources.files.objects import read_object
+    from ingest.sources.github.rest_records import issue_of
     from labeling.services.issues import add_issues
 
     rows = issues(count, longest=400)
     while batch := list(islice(rows, 2000)):
-        add_issues(study=study, records=[cleaned(read_object(row["number"], row)) for row in batch])
+        add_issues(study=study, records=[cleaned(issue_of(row)) for row in batch])
 
 
 def _text(chance: random.Random, size: int) -> str:

@@ -162,9 +162,9 @@ def imported(study: Any, path: Path) -> dict[str, float]:
         commits.append(time.perf_counter())  # from here on nobody else writes
         return locked_at(lease)
 
-    def timed(lease: Any, of: Any, page: Any) -> ImportRun:
+    def timed(lease: Any, study: Any, page: Any) -> ImportRun:
         nonlocal highest
-        stored = store(lease, of, page)
+        stored = store(lease, study, page)
         commits[-1] = 1000 * (time.perf_counter() - commits[-1])
         highest = max(highest, process.memory_info().rss)
         return stored
