@@ -160,10 +160,7 @@ def import_issues(lead: Client, slug: str, github: FakeGithub) -> None:
     names = [repository.name for repository in github.repositories.values()]
     asked = lead.post(f"studies/{slug}/imports/", {"source": "github", "repositories": names}, expect=202)
     for run in asked["imports"]:
-        address = f"studies/{slug}/imports/{run['id']}/"
-        wait_until(lambda address=address: lead.get(address)["status"] in ("done", "failed"), seconds=120)
-        told = lead.get(address)
-        assert told["status"] == "done", told
+        wait_for_import(lead, f"studies/{slug}/imports/{run['id']}/")
     true_issues = {
         f"{repository.name}#{item.number}".lower()
         for repository in github.repositories.values()
@@ -180,6 +177,12 @@ def import_issues(lead: Client, slug: str, github: FakeGithub) -> None:
         if item.state == "closed"
     ]
     assert funnel["rules"][0]["count"] == len(closed)
+
+
+def wait_for_import(lead: Client, address: str) -> None:
+    wait_until(lambda: lead.get(address)["status"] in ("done", "failed"), seconds=120)
+    told = lead.get(address)
+    assert told["status"] == "done", told
 
 
 def draw(lead: Client, slug: str) -> dict[str, Any]:
