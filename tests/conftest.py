@@ -20,8 +20,8 @@ hypothesis.settings.load_profile("suite")
 expect.set_options(timeout=20_000)
 
 ON_POSTGRES = os.environ.get("INTERCODER_TEST_DATABASE") == "postgres"
-#: Where the tests of pages are, beside those of test_access and test_blinding.
-PAGES = {"views", "test_views.py"}
+#: Where tests are that read what a page prints or a figure shows.
+PRINTED = {"views", "test_views.py", "test_figures.py"}
 #: Tests with processes of their own.
 LONG = {"test_compose.py", "test_quality.py", "test_start.py", "test_whole_path_api.py"}
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_serialized_rollback", "live_server"}
@@ -63,11 +63,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def is_for_postgres(item: pytest.Item) -> bool:
-    """Whether a test reads or writes the database of this run, and is not about what a page prints.
+    """Whether a test reads or writes the database of this run, and not just what is printed.
 
     Every page is asked on PostgreSQL too, by test_access and test_blinding: its queries run on both.
     """
-    if item.get_closest_marker("browser") is not None or PAGES & set(item.path.parts):
+    if item.get_closest_marker("browser") is not None or PRINTED & set(item.path.parts):
         return False
     fixtures = set(getattr(item, "fixturenames", ()))
     return item.get_closest_marker("django_db") is not None or bool(fixtures & DATABASE_FIXTURES)
