@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from ingest import services
 from ingest.access import get_import_or_404
+from ingest.dry_run import dry_run
 from ingest.models import ImportRun
 from ingest.rejected import rejected_file
 from ingest.sources.base import SourceError
@@ -120,7 +121,7 @@ class ImportList(ApiView):
         upload = body["file"]
         kept = services.keep_upload(upload.file, upload.name, mapping=body.get("mapping"))
         if body["dry_run"]:
-            return Response(_dry_run(kept))
+            return Response(_dry_run(study, kept))
         run = services.start_import(study=study, source=ImportRun.Source.FILE, query=kept, by=lead)
         return _accepted([run])
 
@@ -131,11 +132,12 @@ def _accepted(runs: list[ImportRun]) -> Response:
     return Response({**told[0], "imports": told}, status=202, headers=place)
 
 
-def _dry_run(kept: dict[str, Any]) -> dict[str, Any]:
-    """Say how the file would be read; it is not kept."""
+def _dry_run(study: Study, kept: dict[str, Any]) -> dict[str, Any]:
+    """Say how the file would be read and what it would bring; it is not kept."""
     path = services.path_of(ImportRun(query=kept))
     try:
         seen = preview(path, kept["mapping"] or None)
+        tried = dry_run(study, path, kept["mapping"] or None)
     except SourceError as error:
         raise InvalidInputError({"file": [error.sentence]}) from error
     finally:
@@ -146,6 +148,7 @@ def _dry_run(kept: dict[str, Any]) -> dict[str, Any]:
         "mapping": seen.mapping,
         "fields": list(FIELDS),
         "rows": [_row(row) for row in seen.rows],
+        "would_be": asdict(tried),
     }
 
 

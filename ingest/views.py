@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST
 from annotator.http import CoderRequest, render_page
 from ingest import services
 from ingest.access import get_import_or_404
+from ingest.dry_run import dry_run
 from ingest.forms import FileImportForm, GithubImportForm, MappingForm
 from ingest.models import ImportRun
 from ingest.progress import progress_of
@@ -121,12 +122,16 @@ def import_mapping(request: CoderRequest, slug: str) -> HttpResponse:
     except (signing.BadSignature, SourceError, FileNotFoundError):
         raise Http404("This upload is no longer here. Choose the file again.") from None
     form = MappingForm(request.POST or None, header=seen.header, guessed=seen.mapping)
-    if form.is_valid():
+    tried = None
+    if form.is_valid() and "try" in request.POST:
+        tried = dry_run(study, _path(kept), form.mapping())
+    elif form.is_valid():
         query = kept | {"mapping": form.mapping()}
         run = services.start_import(study=study, source=ImportRun.Source.FILE, query=query, by=lead)
         return redirect("ingest:import-detail", study.slug, run.pk)
     context = _frame(lead) | {
         "form": form,
+        "tried": tried,
         "name": kept["name"],
         "columns": list(zip(form, _first_values(kept, seen), strict=True)),
     }

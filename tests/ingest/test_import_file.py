@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from ingest.dry_run import dry_run
 from ingest.models import ImportRun
 from ingest.pipeline import run_import
 from ingest.services import keep_upload, path_of, start_import
@@ -120,3 +121,20 @@ def test_a_file_that_cannot_be_read_is_refused_and_not_kept(study, tmp_path):
     with pytest.raises(InvalidInputError, match="cannot be read"):
         start(study, "%PDF-1.7", "paper.pdf")
     assert not list((tmp_path / "uploads").iterdir())
+
+
+def test_a_dry_run_tells_new_same_changed_and_rejected_rows_and_stores_nothing(study, tmp_path, monkeypatch):
+    address = "https://github.com/acme/train/issues"
+    run_import(start(study, f"url,title\n{address}/1,One\n{address}/2,Two\n").pk)
+    path = tmp_path / "issues.csv"
+    path.write_text(f"url,title\n{address}/1,One\n{address}/2,Second\n{address}/3,Three\n,\nx,y,z\n")
+
+    tried = dry_run(study, path)
+
+    assert (tried.new, tried.changed, tried.same, tried.rejected) == (1, 1, 1, 1)
+    assert tried.is_whole
+    assert "Row 6" in tried.problems[0]
+    assert study.issues.count() == 2
+    monkeypatch.setattr("ingest.dry_run.MOST_ROWS", 1)
+    monkeypatch.setattr("ingest.sources.files.BATCH", 1)
+    assert not dry_run(study, path).is_whole

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.soak, pytest.mark.timeout(900)]
 SEED = 2026
 ISSUES = 2000
 KILLS = 5
-FAULT_SHARE = 0.08
+FAULT_SHARE = 0.14
 NAME = "acme/train"
 
 START = f"""

@@ -189,6 +189,9 @@ def test_a_table_is_checked_column_by_column_before_it_is_imported(client, study
     assert [bound.value() for bound in form] == ["url", "", "body"]
     assert "It hangs." in page.content.decode()
     body = {"column0": "url", "column1": "title", "column2": "body"}
+    tried = client.post(url, body | {"try": "yes"}).content.decode()
+    assert "The file would bring" in tried
+    assert not ImportRun.objects.exists()
     answer = client.post(url, body)
     run = ImportRun.objects.get()
     assert answer["Location"] == address("import-detail", study, run.pk)
