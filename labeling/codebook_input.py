@@ -131,9 +131,7 @@ def _read_category(raw: Mapping[str, Any], n: int, place: str, problems: Problem
     code = _text(raw, "code", place, problems)
     examples = raw.get("examples") or []
     if not isinstance(examples, list) or not all(isinstance(each, str) for each in examples):
-        problems.add(
-            f"{place}.examples", "Give a list of texts. A text may name a unit: owner/name#12."
-        )
+        problems.add(f"{place}.examples", "Give a list of texts. A text may name a unit: owner/name#12.")
         examples = []
     return CategoryInput(
         code=code,
