@@ -7,7 +7,6 @@ from collections.abc import Container
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
-from django.db.models import Exists, OuterRef, Q
 from django.http import Http404
 
 from labeling.blinding import sealing_assignments, settled
@@ -34,16 +33,19 @@ def get_member_or_404(
 
 
 def _of_study(user: User | AnonymousUser, role: Roles, **study: object) -> tuple[Study, Membership]:
-    member = (
-        Membership.objects.select_related("study", "user")
-        .filter(user=user if user.is_authenticated else None, user__isnull=False, left_at__isnull=True)
-        .filter(study__deleted_at__isnull=True, **study)
-        .first()
-    )
+    member = _membership(user, **study) if isinstance(user, User) else None
     if member is None:
         raise Http404("There is no such study, or you are not a member of it.")
     refuse_other_roles(member, role)
     return member.study, member
+
+
+def _membership(user: User, **study: object) -> Membership | None:
+    mine = Membership.objects.filter(user=user, left_at__isnull=True, study__deleted_at__isnull=True, **study)
+    member = mine.select_related("study").first()
+    if member is not None:
+        member.user = user
+    return member
 
 
 def refuse_other_roles(member: Membership, role: Roles) -> None:
@@ -66,21 +68,17 @@ def get_round_or_404(
 def get_round_by_id_or_404(
     user: User | AnonymousUser, pk: int, *, role: Roles = None
 ) -> tuple[Round, Membership]:
-    found = Round.objects.filter(pk=pk).values_list("study", flat=True).first()
-    if found is None:
-        raise Http404
-    study, member = _of_study(user, role, study=found)
-    return _one_round(member, study=study, pk=pk), member
+    _, member = _of_study(user, role, study__rounds=pk)
+    return _one_round(member, pk=pk), member
 
 
 def _one_round(member: Membership, **which: object) -> Round:
-    rounds = Round.objects.filter(discarded_at__isnull=True, **which).select_related(
-        "study", "codebook", "sample"
-    )
+    rounds = Round.objects.filter(discarded_at__isnull=True, **which).select_related("codebook", "sample")
     found = rounds.first()
     # A round in preparation is the lead's desk: others hear of it when it opens.
     if found is None or (found.state == Round.State.DRAFT and not member.is_lead):
         raise Http404("There is no such round.")
+    found.study = member.study
     return found
 
 
@@ -94,29 +92,33 @@ def get_unit_assignment_or_404(
     user: User | AnonymousUser, slug: str, number: int, unit_id: int
 ) -> tuple[Assignment, Membership]:
     coding_round, member = get_round_or_404(user, slug, number)
-    return _own_assignment(member, round_unit__round=coding_round, round_unit__unit__pk=unit_id), member
+    where = {"round_unit__round": coding_round, "round_unit__unit__pk": unit_id}
+    # Its page shows the issue, which answers alone do not need.
+    return _own_assignment(member, "round_unit__unit__snapshot", **where), member
 
 
-def _own_assignment(member: Membership, **which: object) -> Assignment:
-    # What one said before is hidden while one codes the issue again, as everything about it is.
-    sealed = sealing_assignments(member).filter(
-        round_unit__unit__issue=OuterRef("round_unit__unit__issue"),
-    )
+def _own_assignment(member: Membership, *joined: str, **which: object) -> Assignment:
     own = (
         Assignment.objects.of_member(member)
         .active()
-        .filter(Q(round_unit__round__state__in=Round.RUNNING) | ~Exists(sealed), **which)
-        .select_related(
-            "round_unit__round__codebook", "round_unit__unit__issue", "round_unit__unit__snapshot"
-        )
+        .filter(**which)
+        .select_related("round_unit__round__codebook", "round_unit__unit__issue", *joined)
         .first()
     )
-    if own is None:
+    if own is None or _is_sealed(own, member):
         raise Http404("You have no such unit to code.")
     own.round_unit.round.study = member.study
     if own.coder_id == member.pk:
         own.coder = member
     return own
+
+
+def _is_sealed(own: Assignment, member: Membership) -> bool:
+    """What one said before is hidden while one codes the issue again, as everything about it is."""
+    if own.round_unit.round.state in Round.RUNNING:
+        return False
+    issue = own.round_unit.unit.issue_id
+    return sealing_assignments(member).filter(round_unit__unit__issue=issue).exists()
 
 
 def get_round_unit_or_404(

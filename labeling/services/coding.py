@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from labeling.drafts import ANNOTATION, Draft, dimensions_of, flat_changes
 from labeling.errors import InvalidInputError, RoundStateError, StaleVersionError, StudyRuleError
-from labeling.models import Assignment, IssueSnapshot, Membership, Round, Submission
+from labeling.models import Assignment, Membership, Round, Submission, Unit
 from labeling.selectors.issues import DocumentNames, hidden_at, hidden_fields, shown_ref, shown_url
 from labeling.selectors.questions import Questions, last_stage, questions, stage_of
 from labeling.services.events import record
@@ -191,7 +191,7 @@ def _told(assignment: Assignment, draft: Draft, last: Submission | None) -> dict
         "annotations": {key: answer for key, answer in answers.items() if answer is not None},
         "memo": draft.value("memo"),
         "confidence": draft.value("confidence"),
-        "evidence": _shown_quotes(draft.value("evidence"), unit.snapshot, hidden),
+        "evidence": _shown_quotes(draft.value("evidence"), unit, hidden),
         "exclude": draft.value("exclude"),
         "submitted_at": last.at if last is not None else None,
         "changed": draft.changed,
@@ -202,12 +202,11 @@ def _told(assignment: Assignment, draft: Draft, last: Submission | None) -> dict
     }
 
 
-def _shown_quotes(
-    quotes: list[dict[str, Any]], snapshot: IssueSnapshot | None, hidden: frozenset[str]
-) -> list[dict[str, Any]]:
-    if snapshot is None or not quotes:
+def _shown_quotes(quotes: list[dict[str, Any]], unit: Unit, hidden: frozenset[str]) -> list[dict[str, Any]]:
+    # Most units are without quotes, and a snapshot is long: it is read where it is needed.
+    if not quotes or unit.snapshot is None:
         return quotes
-    names = DocumentNames(snapshot, hidden)
+    names = DocumentNames(unit.snapshot, hidden)
     return [quote | {"document": names.shown(quote["document"])} for quote in quotes]
 
 
@@ -297,9 +296,7 @@ class _Work:
         for side in ("yours", "theirs"):
             if "evidence" in conflicts:
                 quotes = conflicts["evidence"][side]
-                conflicts["evidence"][side] = _shown_quotes(
-                    quotes, self.assignment.round_unit.unit.snapshot, hidden
-                )
+                conflicts["evidence"][side] = _shown_quotes(quotes, self.assignment.round_unit.unit, hidden)
         return conflicts
 
     def hand_in_once(self, version: int | None) -> Submission | None:

@@ -172,7 +172,7 @@ def test_saving_and_the_next_unit_cost_a_fixed_number_of_queries(
         ada.patch(url, {"version": 0, "annotations": {"symptom": ["crash"]}})
     with django_assert_max_num_queries(30):
         ada.patch(url, {"version": 1, "annotations": ANSWERS, "status": "submitted"})
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(10):
         ada.get(reverse("api:queue-next", args=[coding_round.pk]))
 
 
