@@ -1,5 +1,6 @@
 """What Django alone takes: a page of 12 kB with one query, and one inserted row."""
 
+import os
 from typing import Any
 
 from django.conf import settings
@@ -10,7 +11,11 @@ settings.configure(
     ROOT_URLCONF="benchmarks.bare",
     ALLOWED_HOSTS=["127.0.0.1"],
     SECRET_KEY="only-for-measurements",  # noqa: S106 - it protects nothing
-    DATABASES={"default": env_database("DATABASE_URL", "")},
+    DATABASES={
+        "default": env_database(
+            "DATABASE_URL", f"sqlite:///{os.environ['INTERCODER_DATA']}/intercoder.sqlite3"
+        )
+    },
     TEMPLATES=[{"BACKEND": "django.template.backends.django.DjangoTemplates"}],
 )
 
