@@ -217,6 +217,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "AnswerStateEnum": ["coded", "unclear", "not_applicable"],
         "MaskableFieldEnum": "labeling.selectors.issues.MASKABLE",
+        "ImportSourceEnum": "ingest.models.ImportRun.Source",
     },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": None,
