@@ -194,6 +194,7 @@ def run(units: int, issues: int) -> None:
     study = data.make_study(units)
     coders = [data.make_coder(study, place) for place in range(CLIENTS + 1)]
     veteran = data.make_veteran(study, submitted=units, left=LOOPS + WARM_UP)
+    data.gather_statistics()
     with (
         web_server("benchmarks.bare:application") as bare,
         web_server("annotator.wsgi:application") as server,
@@ -205,6 +206,7 @@ def run(units: int, issues: int) -> None:
         old = measured.loops([veteran])
         databases.say(f"with {units:,} units submitted: {old.slower_than(one)} x; goal 1.2")
         data.add_issues(study, issues)
+        data.gather_statistics()
         full = measured.loops([coders[0]])
         databases.say(f"with {issues:,} issues loaded: {full.slower_than(one)} x; goal 1.3")
 
