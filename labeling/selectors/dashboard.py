@@ -211,7 +211,10 @@ def _left_out(study: Study, member: Membership, count: int) -> list[str]:
         return [f"{count} left out by rules"]
     counted = study.issues.filter(eligible=False).values("because").annotate(found=Count("pk"))
     reasons = list(counted.order_by("-found", "because")[:REASONS])
-    told = [f"{row['found']} {row['because'] or 'by hand'}" for row in reasons]
+    told = [
+        f"{row['found']} by “{row['because']}”" if row["because"] else f"{row['found']} by hand"
+        for row in reasons
+    ]
     rest = count - sum(row["found"] for row in reasons)
     return [*told, f"{rest} for other reasons"] if rest else told
 
