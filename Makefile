@@ -37,6 +37,8 @@ soak: .venv/.tests-installed
 
 .venv/.tests-installed: .venv/.installed pyproject.toml
 	@$(BIN)/python -m pip install --quiet --group test
+	@# It pins an old SciPy, which would take the NumPy that Intercoder runs on back with it; it works with new ones.
+	@$(BIN)/python -m pip install --quiet --no-deps irrCAC==0.4.4
 	@touch $@
 
 .venv/.installed: pyproject.toml | $(BIN)/python

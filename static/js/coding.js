@@ -55,6 +55,7 @@ function showSteps() {
 undo.addEventListener("click", () => step(done, undone));
 redo.addEventListener("click", () => step(undone, done));
 for (const button of [undo, redo]) button.hidden = false;
+redo.dataset.keys += " Control+Shift+Z"; // the other usual one, whichever key is one's own
 showSteps();
 
 window.addEventListener("pagehide", () => workspace.drafts.flush());

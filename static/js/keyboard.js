@@ -33,8 +33,9 @@ function combinationOf(event) {
   const control = event.ctrlKey || event.metaKey ? "Control+" : "";
   const isLetter = event.key.length === 1 && event.key.toLowerCase() !== event.key.toUpperCase();
   if (!isLetter) return control + event.key;
-  if (control) return control + event.key.toUpperCase();
-  return event.shiftKey ? `Shift+${event.key.toUpperCase()}` : event.key;
+  const shift = event.shiftKey ? "Shift+" : "";
+  if (control) return control + shift + event.key.toUpperCase();
+  return shift ? shift + event.key.toUpperCase() : event.key;
 }
 
 function isTyping(element) {

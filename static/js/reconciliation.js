@@ -27,6 +27,16 @@ document.addEventListener("change", (event) => {
   event.target.form.querySelector(".decision__other :is(select, textarea, input)")?.focus();
 });
 
+// A second press before the next page is there decides nothing twice.
+document.addEventListener("submit", (event) => {
+  if (!event.target.matches(".decision")) return;
+  if ("sent" in event.target.dataset) event.preventDefault();
+  event.target.dataset.sent = "";
+});
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll(".decision")) delete form.dataset.sent;
+});
+
 // A comment is sent in place; Ctrl+Enter in it sends it and not the decision.
 const reply = document.getElementById("reply");
 reply?.addEventListener("keydown", (event) => {

@@ -7,6 +7,7 @@ import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
+from irrCAC import raw
 from sklearn.metrics import cohen_kappa_score, f1_score
 from statsmodels.stats import inter_rater
 
@@ -86,7 +87,6 @@ def irrcac_values(grid: IntArray) -> dict[str, float]:
     categories = list(range(K))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it writes into copies of data frames
-        raw = pytest.importorskip("irrCAC.raw")  # needs a SciPy that Python 3.13 has no wheel of
         results = {
             "gwet_ac1": raw.CAC(frame, categories=categories).gwet(),
             "gwet_ac2_linear": raw.CAC(frame, weights="linear", categories=categories).gwet(),
