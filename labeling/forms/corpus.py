@@ -1,5 +1,6 @@
 """Forms of the corpus: what to show, what to leave out by hand, and the ordered list of rules."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,8 @@ from django.utils.safestring import SafeString, mark_safe
 from labeling.selectors.corpus import IssueFilters
 from labeling.services.corpus import FIELDS, FunnelStep, Rule
 
+#: As many digits as any id the database can hold is sure to have.
+_ID = re.compile("[0-9]{1,18}")
 YES_NO = [("", "Either"), ("true", "Yes"), ("false", "No")]
 
 
@@ -81,7 +84,7 @@ class IdsField(forms.TypedMultipleChoiceField):
         super().__init__(coerce=int, **kwargs)
 
     def valid_value(self, value: Any) -> bool:
-        return str(value).isdecimal()
+        return bool(_ID.fullmatch(str(value)))
 
 
 class EligibilityForm(forms.Form):

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 
+from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import Count, QuerySet
 from django.db.models.functions import ExtractYear
@@ -90,7 +91,10 @@ def _labels(seen: Corpus, filters: IssueFilters) -> list[tuple[str, int]]:
     """Count each GitHub label; they are a list in each snapshot."""
     rows = seen.matching(replace(filters, github_label="")).exclude(seen.masks.hiding("github_labels"))
     inner = IssueSnapshot.objects.filter(pk__in=rows.values("latest")).values("github_labels")
-    sql, values = inner.query.sql_with_params()
+    try:
+        sql, values = inner.query.sql_with_params()
+    except EmptyResultSet:  # a search without a word, which finds nothing
+        return []
     unnested = (
         "jsonb_array_elements_text(told.github_labels) AS label(value)"
         if connection.vendor == "postgresql"

@@ -102,7 +102,8 @@ def theme(request: HttpRequest) -> HttpResponse:
 def _own_address(request: HttpRequest) -> str:
     address = request.POST.get("next", "")
     is_own = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
-    return address if is_own else "/"
+    # What does not begin with a slash would be taken for the name of a page.
+    return address if is_own and address.startswith("/") else "/"
 
 
 def inbox(request: CoderRequest) -> HttpResponse:

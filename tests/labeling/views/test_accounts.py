@@ -87,8 +87,9 @@ def test_tokens_are_stored_and_never_shown(client, ada):
     assert client.post(reverse("labeling:source-token-delete", args=[token.pk])).status_code == 404
 
 
-def test_the_colour_scheme_is_kept_and_sends_nobody_elsewhere(client, ada):
-    answer = client.post(reverse("labeling:theme"), {"theme": "dark", "next": "https://evil.example/"})
+@pytest.mark.parametrize("elsewhere", ["https://evil.example/", "//evil.example/", "abc", "-1"])
+def test_the_colour_scheme_is_kept_and_sends_nobody_elsewhere(client, ada, elsewhere):
+    answer = client.post(reverse("labeling:theme"), {"theme": "dark", "next": elsewhere})
     assert answer.headers["Location"] == "/"
     ada.refresh_from_db()
     assert ada.theme == "dark"

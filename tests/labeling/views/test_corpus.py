@@ -310,6 +310,10 @@ def test_each_value_is_counted_among_what_the_other_filters_leave(client, study,
     assert closed["github_label"] == [("bug", 1, False)]
 
 
+def test_a_search_without_a_letter_or_digit_counts_nothing(client, study, lead, four):
+    assert set(map(len, facets_of(client, lead, search="!!!").values())) == {0}
+
+
 def test_a_value_leads_to_what_it_counts(client, study, lead, four):
     client.force_login(lead.user)
     for facet, values in client.get(address("issue-facets", study), headers=HTMX).context["facets"]:
@@ -374,6 +378,7 @@ def test_all_that_match_are_changed_at_once_and_the_filter_stays(client, study, 
     [
         ({"eligible": "false", "reason": "x"}, "Tick the issues this is about"),
         ({"eligible": "false", "issues": "1"}, "the reason is printed in the funnel"),
+        ({"eligible": "false", "issues": "9" * 20, "reason": "x"}, "Tick the issues this is about"),
     ],
 )
 def test_a_decision_without_issues_or_reason_is_refused(client, study, lead, body, sentence):
