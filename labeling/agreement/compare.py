@@ -47,26 +47,24 @@ def compare(first: DimensionData, second: DimensionData) -> Difference:
     """Compare one dimension of two rounds, by the headline both have, else by the alpha both have."""
     if first.kind != second.kind or first.kind == "text":
         return _nothing(first, NOT_ALIKE)
-    sides = [_side(each) for each in (first, second)]
-    if sides[0] is None or sides[1] is None:
-        return _nothing(first, NO_NUMBER)
-    one, two = sides[0], sides[1]
+    one, two = _side(first), _side(second)
+    if one is None or two is None:
+        return _without(first.key, one, two)
     same = one.plan.headline == two.plan.headline
     name = one.plan.headline if same else ALPHAS[first.kind]
-    values = [side.value(name, side.sizes) for side in (one, two)]
+    before, after = one.number(name), two.number(name)
     shared = len(one.units.keys() & two.units.keys())
-    reached = [None if np.isnan(value) else float(value) for value in values]
-    if reached[0] is None or reached[1] is None:
+    if before is None or after is None:
         difference, p = Statistic.none(NO_NUMBER), None
     else:
         draws = _differences(one, two, name, draws=second.draws, seed=second.seed)
-        difference, p = _interval(reached[1] - reached[0], draws, second)
+        difference, p = _interval(after - before, draws, second)
     z = _z(one, two) if name == "cohen_kappa" and not shared else None
     return Difference(
         key=first.key,
         statistic=name,
-        first=reached[0],
-        second=reached[1],
+        first=before,
+        second=after,
         n_first=len(one.units),
         n_second=len(two.units),
         shared=shared,
@@ -90,6 +88,11 @@ class _Side:
     def value(self, name: str, sizes: FloatArray) -> FloatArray:
         """Give a coefficient for sizes of shape (..., U)."""
         return _part_of(self.plan, name)(sizes)[name]
+
+    def number(self, name: str) -> float | None:
+        """Give a coefficient of the units as they are; None where it is undefined."""
+        value = self.value(name, self.sizes)
+        return None if np.isnan(value) else float(value)
 
 
 def _side(data: DimensionData) -> _Side | None:
@@ -167,6 +170,24 @@ def _z(one: _Side, two: _Side) -> float | None:
     if not first.ase > 0 or not second.ase > 0:
         return None
     return float((second.kappa - first.kappa) / np.hypot(first.ase, second.ase))
+
+
+def _without(key: str, one: _Side | None, two: _Side | None) -> Difference:
+    """Where a round compares no unit, the other keeps its numbers, by its own headline."""
+    held = one or two
+    name = held.plan.headline if held is not None else None
+    return Difference(
+        key=key,
+        statistic=name,
+        first=one.number(name) if one is not None and name is not None else None,
+        second=two.number(name) if two is not None and name is not None else None,
+        n_first=len(one.units) if one is not None else 0,
+        n_second=len(two.units) if two is not None else 0,
+        shared=0,
+        difference=Statistic.none(NO_NUMBER),
+        z=None,
+        p=None,
+    )
 
 
 def _nothing(data: DimensionData, reason: str) -> Difference:

@@ -35,6 +35,8 @@ class ChangeRow:
     @property
     def units(self) -> str:
         """Which units the two rounds have in common, in words."""
+        if not self.n_before or not self.n_after:
+            return "nothing to compare"
         if not self.shared:
             return "different units"
         return "the same units" if self.shared == self.n_before == self.n_after else f"{self.shared} shared"

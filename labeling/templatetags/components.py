@@ -73,9 +73,9 @@ def p_value(value: float | None) -> str:
 
 
 @register.filter
-def percent_two(count: int, total: int) -> str:
-    """``count`` of ``total`` as a percentage; of nothing there is no share."""
-    if not total:
+def percent_two(count: float | None, total: int) -> str:
+    """``count`` of ``total`` as a percentage; of nothing, or of what is missing, there is no share."""
+    if count is None or not total:
         return "undefined"
     return f"{two_decimals(Decimal(count) * 100 / Decimal(total))}%"
 

@@ -97,3 +97,13 @@ def test_a_round_without_number_has_no_difference_and_says_why():
     nobody = replace(constant, values={})
     assert compare(data_of(WEAK), nobody).difference.undefined
     assert compare(data_of(WEAK), replace(constant, kind="text")).difference.undefined
+
+
+def test_the_round_that_has_answers_keeps_its_numbers_beside_one_without():
+    nobody = replace(data_of(WEAK, first_unit=100), values={})
+    found, back = compare(data_of(STRONG), nobody), compare(nobody, data_of(STRONG))
+    alone = summarise(data_of(STRONG))
+    kappa = pytest.approx(alone.statistics[alone.headline].value)
+    assert (found.statistic, found.n_first, found.n_second) == (alone.headline, 60, 0)
+    assert (found.first, found.second, back.first, back.second) == (kappa, None, None, kappa)
+    assert found.difference.value is None

@@ -199,6 +199,18 @@ def test_three_coders_see_their_pairs_and_choose_one(client):
     assert "agreement/units/?dimension=symptom&amp;pair=2&amp;first=" in page
 
 
+def test_a_pair_that_shares_no_unit_has_a_dash_and_the_reason(client):
+    answers = {
+        "ada": ["crash", "hang", "crash", None, None],
+        "ben": ["crash", "hang", None, "crash", "hang"],
+        "cleo": [None, None, None, "crash", "crash"],
+    }
+    page = page_of(client, read_round(answers, coders_per_unit=3))
+    part = section(page, "agreement-pairs")
+    assert "ada and cleo" in part
+    assert 'title="No unit was coded by two coders.">\N{EN DASH}<' in part
+
+
 def test_every_cell_opens_its_units(client):
     coding_round = read_round({"ada": ["crash", "crash", "hang"], "ben": ["crash", "hang", "hang"]})
     lead, ada = lead_of(coding_round.study).user, coder_called(coding_round.study, "ada")
