@@ -46,6 +46,8 @@ def codebook_act(request: CoderRequest, slug: str, key: str, concept: str, act: 
         "dimension": dimension,
         "category": category,
         "form": form,
+        # The same answers again, hidden: an id belongs to the field one sees.
+        "confirming": FORMS[act](given, dimension=dimension, category=category, auto_id=False),
         "done": tried[0] if tried else None,
         "impact": tried[1] if tried else None,
         "unread": [each for each in closed_rounds(study) if each.first_unblinded_read_at is None],

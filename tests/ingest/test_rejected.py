@@ -5,6 +5,7 @@ import io
 import json
 import zipfile
 
+import openpyxl
 import pytest
 from django.conf import settings
 from django.urls import reverse
@@ -111,6 +112,23 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused_with_its_limit(tmp_path,
     path = packed(tmp_path / "bomb.xlsx", xl__workbook_xml="<x/>", xl__sharedStrings_xml=" " * 2 * 1024**2)
     with pytest.raises(SourceError, match="larger than 1 MB"):
         guess_format(path)
+
+
+@pytest.mark.parametrize("kept", [0.5, 1.0])
+def test_a_damaged_workbook_is_called_one(tmp_path, kept):
+    path = tmp_path / "issues.xlsx"
+    workbook = openpyxl.Workbook()
+    for number in range(1000):
+        workbook.active.append([f"title {number * 7919 % 1013}"])
+    workbook.save(path)
+    content = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        start = archive.getinfo("xl/worksheets/sheet1.xml").header_offset + 500
+    content[start : start + 8] = b"\0\xff" * 4
+    path.write_bytes(content[: int(len(content) * kept)])
+
+    with pytest.raises(SourceError, match="workbook is damaged"):
+        list(read_issues(path))
 
 
 def test_a_zip_of_too_many_files_is_refused_with_its_limit(tmp_path, monkeypatch):

@@ -22,6 +22,7 @@ LONGEST = 64 * 1024**2
 LARGEST_CONTENT = 8 * 1024**3
 #: The texts of a workbook are read into memory at once.
 LARGEST_WORKBOOK = 512 * 1024**2
+DAMAGED_WORKBOOK = "The workbook is damaged. Open it in a spreadsheet program and save it again as XLSX."
 
 #: How PDF, gzip, old Office files, SQLite and pictures begin.
 _OTHERS = (
@@ -118,4 +119,12 @@ def _inside_zip(path: Path) -> Format:
                 raise SourceError(reason, permanent=True)
             return kind
     except zipfile.BadZipFile as error:
-        raise SourceError("The zip is damaged. Make it again.", permanent=True) from error
+        reason = DAMAGED_WORKBOOK if _begins_as_workbook(path) else "The zip is damaged. Make it again."
+        raise SourceError(reason, permanent=True) from error
+
+
+def _begins_as_workbook(path: Path) -> bool:
+    """Whether a broken zip was a workbook: the names of its first parts stand in it as they are."""
+    with path.open("rb") as file:
+        start = file.read(SAMPLE)
+    return any(name in start for name in (b"[Content_Types].xml", b"xl/worksheets/"))

@@ -7,6 +7,7 @@ import csv
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain, count
@@ -17,7 +18,13 @@ import ijson
 import openpyxl
 
 from ingest.sources.base import SourceError
-from ingest.sources.files.formats import LONGEST, guess_delimiter, guess_encoding, guess_format
+from ingest.sources.files.formats import (
+    DAMAGED_WORKBOOK,
+    LONGEST,
+    guess_delimiter,
+    guess_encoding,
+    guess_format,
+)
 from ingest.sources.files.rows import Rejected
 from ingest.sources.files.surrogates import WholeCharacters
 
@@ -30,6 +37,8 @@ NO_OBJECT = "it is no JSON object."
 DEEPEST = 1000
 FEW = 16
 _TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
+#: What comes of a workbook with a damaged part: of its zip, its XML (a SyntaxError) or what that says.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, SyntaxError, LookupError, ValueError)
 #: Lists under these keys hold the issues of a JSON object that wraps them.
 _WRAPPERS = ("issues", "items", "results", "nodes")
 
@@ -82,8 +91,7 @@ def _cells(path: Path) -> Iterator[Iterator[list[str]]]:
     if guess_format(path) == "xlsx":
         # Opened by us: openpyxl judges a path by its ending.
         with path.open("rb") as raw:
-            sheet = openpyxl.load_workbook(raw, read_only=True, data_only=True).worksheets[0]
-            yield ([_cell(value) for value in row] for row in sheet.iter_rows(values_only=True))
+            yield _sheet(raw)
         return
     csv.field_size_limit(LONGEST)
     # A byte that is no character spoils itself alone.
@@ -91,6 +99,15 @@ def _cells(path: Path) -> Iterator[Iterator[list[str]]]:
         delimiter = guess_delimiter(file.readline())
         file.seek(0)
         yield _checked(csv.reader(file, delimiter=delimiter))
+
+
+def _sheet(workbook: IO[bytes]) -> Iterator[list[str]]:
+    try:
+        sheet = openpyxl.load_workbook(workbook, read_only=True, data_only=True).worksheets[0]
+        for row in sheet.iter_rows(values_only=True):
+            yield [_cell(value) for value in row]
+    except _DAMAGE as error:
+        raise SourceError(DAMAGED_WORKBOOK, permanent=True) from error
 
 
 def _checked(rows: Iterator[list[str]]) -> Iterator[list[str]]:

@@ -1,5 +1,7 @@
 """Pages of the acts: tried first, then done, then undone."""
 
+import re
+
 import pytest
 from django.urls import reverse
 
@@ -51,6 +53,8 @@ def test_every_act_is_shown_before_it_is_done(lead, study, act):
     tried = lead.post(url, ASKED[act] | {"csrf": "x"})
     assert tried.status_code == 200
     assert "3 answers on 2 units are touched" in tried.text
+    ids = re.findall(r'\bid="([^"]+)"', tried.text)
+    assert len(ids) == len(set(ids))
     assert study.codebooks.count() == 1, "trying stores nothing"
     done = lead.post(url, ASKED[act] | {"confirm": "1"})
     assert done.status_code == 302
