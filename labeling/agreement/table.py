@@ -48,7 +48,7 @@ class PairMargins:
         none = np.zeros((1, self.k))
         lookup = np.vstack([table, none])  # position -1, not coded, is the last row
         codes = ratings.patterns[:, [first, second]]
-        self.complete = (codes >= 0).all(axis=1)
+        self.complete = np.asarray((codes >= 0).all(axis=1))
         a, b = (lookup[codes[:, side]] * self.complete[:, None] for side in (0, 1))
         self._columns = np.hstack([a * b, a, b, self.complete[:, None].astype(float)])
 
