@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.functional import cached_property
 
 from labeling.models import CODING_ROLES, Codebook, Membership, Role, Round, Sample, Study, Unit
 from labeling.selectors.issues import MASKABLE
@@ -306,9 +307,11 @@ class MoreUnitsForm(forms.Form):
         cleaned = super().clean() or self.cleaned_data
         if not self.errors and not any(cleaned.get(name) for name in ("size", "refs", "sample")):
             raise forms.ValidationError("Say how many units, or which.")
+        if not self.errors and not self.units:
+            raise forms.ValidationError("Every unit of the sample is in a round already.")
         return cleaned
 
-    @property
+    @cached_property
     def units(self) -> list[Unit]:
         size, refs, sample = self.cleaned_data.get("size"), self.cleaned_data["refs"], self.drawn_from
         if sample is None or (not size and refs):

@@ -295,6 +295,20 @@ def test_a_close_lists_who_has_not_submitted_what(lead, study):
     assert "without waiting for missing answers" in closed.text
 
 
+def test_a_lead_who_codes_sees_who_has_how_much_left_and_what_cannot_be_taken_back(lead, study):
+    ben = make_member(study, user="ben")
+    coding_round = make_round(study, coders=[lead_of(study), ben], units=2)
+    page = lead.get(coding_round.get_absolute_url()).text
+    assert address("to-draft", coding_round) in page
+    assert address("discard", coding_round) in page
+    make_submission(assignment_of(coding_round, ben), {"symptom": "crash"})
+    answer = lead.post(address("close", coding_round), {"missing": "refuse"})
+    assert "ben: 1 unit<" in answer.text
+    assert address("to-draft", coding_round) not in answer.text
+    assert address("discard", coding_round) not in answer.text
+    assert "Coders have submitted in round 1: close it instead of discarding it." in answer.text
+
+
 def test_a_close_without_a_choice_refuses(lead, study):
     coding_round = make_round(study)
     assert lead.post(address("close", coding_round), {}).status_code == 409
@@ -470,6 +484,16 @@ def test_the_next_units_of_a_sample_are_named_before_they_are_added(lead, study)
     coding_round = make_round(study, units=drawn[:1], sample=sample)
     shown = lead.post(address("add-units", coding_round), {"size": 2})
     assert shown.context["units_form"].data["refs"].split() == [unit.ref for unit in drawn[1:3]]
+
+
+def test_a_sample_that_is_used_up_is_said_in_one_sentence(lead, study):
+    coding_round = make_round(study, sample=(sample := make_sample(study)), units=list(sample.units.all()))
+    shown = lead.post(address("add-units", coding_round), {"size": 5})
+    assert shown.context["units_form"].errors == {
+        "__all__": ["Every unit of the sample is in a round already."]
+    }
+    assert "No unit would come in" not in shown.text
+    assert 'value="5"' in shown.text
 
 
 def test_a_round_that_was_copied_without_units_takes_its_sample(lead, study):
