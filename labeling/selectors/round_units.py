@@ -44,7 +44,7 @@ def listed_round_units(
     masked = Masks(member).of_issues([row.unit.issue_id for row in rows])
     known = RoundUnit.objects.filter(settled(member, ""), pk__in=[row.pk for row in rows])
     readable = set(known.values_list("pk", flat=True))
-    undecided = _undecided(member, rows) if coding_round.is_unblinded else set()
+    undecided = _undecided(coding_round, member, rows) if coding_round.is_unblinded else set()
     listed = []
     for row in rows:
         hidden = masked.get(row.unit.issue_id, frozenset())
@@ -62,7 +62,9 @@ def listed_round_units(
     return listed
 
 
-def _undecided(member: Membership, rows: Sequence[RoundUnit]) -> set[int]:
+def _undecided(coding_round: Round, member: Membership, rows: Sequence[RoundUnit]) -> set[int]:
+    if coding_round.reconciliation_opened_at is None:
+        return {row.pk for row in rows}  # what there is to decide is not written yet
     open_decisions = Decision.objects.visible_to(member).filter(round_unit__in=rows, how="")
     return set(open_decisions.values_list("round_unit", flat=True))
 

@@ -51,6 +51,7 @@ __all__ = [
     "open_reconciliation",
     "propose_decision",
     "record_decision",
+    "refuse_unopened",
     "reopen_decision",
     "undo_opening",
     "ways_of_deciding",
@@ -389,6 +390,11 @@ def _refuse_unless_deciding(coding_round: Round, states: Iterable[str] = (Round.
             f"Round {coding_round.number} is {coding_round.get_state_display().lower()}: decisions are "
             f"recorded after it was closed and before it is finished."
         )
+    refuse_unopened(coding_round)
+
+
+def refuse_unopened(coding_round: Round) -> None:
+    """Say why nothing of a closed round can be decided yet."""
     if coding_round.reconciliation_opened_at is None:
         raise RoundStateError(
             f"Reconciliation of round {coding_round.number} has not begun: a lead accepts, maps or rejects "

@@ -142,7 +142,7 @@ def _settled_row(
 ) -> Decision | None:
     standing = dimension_standing(dimension, unit, decided, majority=coding_round.majority)
     if standing is None:
-        return row
+        return _without_answers(row)
     outcome = _outcome(dimension.key, standing, choices)
     if row is None:
         new = _new_decision(unit.id, dimension.key, outcome)
@@ -151,6 +151,21 @@ def _settled_row(
         return new
     if _is_overtaken(row, outcome.standing):
         _overwrite(row, outcome)
+    return row
+
+
+def _without_answers(row: Decision | None) -> Decision | None:
+    """End the waiting for a question nobody answered: what people decided once is theirs to decide again.
+
+    Anything else that waited goes, for there is nothing to decide.
+    """
+    if row is None or not row.waits_for:
+        return row
+    if not row.versions.filter(said__how__in=[how.value for how in BY_PEOPLE]).exists():
+        row.delete()
+        return None
+    row.type, row.waits_for = Type.ONE_SIDED, ""
+    row.save(update_fields=["type", "waits_for"])
     return row
 
 

@@ -46,6 +46,7 @@ from labeling.services.reconciliation import (
     open_reconciliation,
     propose_decision,
     record_decision,
+    refuse_unopened,
     reopen_decision,
 )
 from labeling.services.splitting import split_unit
@@ -104,9 +105,10 @@ class DisagreementList(ApiView):
         """Filter by ``type, dimension, pair`` (two member ids), ``cell, repository, decided``."""
         coding_round, member = get_round_by_id_or_404(self.user, round_id)
         refuse_running(coding_round)
+        open_reconciliation(coding_round)  # no more than a look, unless a crash cut the close short
+        refuse_unopened(coding_round)
         if reaches_report(member, coding_round):
             mark_read(coding_round, member)
-        open_reconciliation(coding_round)  # no more than a look, unless a crash cut the close short
         rows = queued_decisions(coding_round, member, **_filters(request.query_params))
         return self.paged(
             rows,

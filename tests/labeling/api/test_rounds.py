@@ -207,6 +207,22 @@ def test_after_the_close_units_say_whether_they_are_decided(lead, study):
     assert coding_round.first_unblinded_read_at is not None
 
 
+def test_nothing_is_decided_while_a_proposed_category_is_not_settled(lead, study):
+    coding_round = coded_round({"ada": ["crash", "hang"], "ben": ["crash", "crash"]}, study=study)
+    dimension = coding_round.codebook.dimensions.get(key="symptom")
+    coding_round.proposals.create(
+        dimension=dimension, by=coding_round.coders.first(), code="burn", name="Burn"
+    )
+    close(coding_round, reconcile=False)
+    refused = lead.get(address("disagreement-list", coding_round))
+    assert refused.status_code == 409
+    assert "proposed categories" in refused.json()["detail"]
+    coding_round.refresh_from_db()
+    assert coding_round.first_unblinded_read_at is None  # nothing was shown
+    listed = lead.get(address("round-units", coding_round)).data["results"]
+    assert [each["decided"] for each in listed] == [False, False]
+
+
 def test_units_being_coded_again_do_not_say_whether_they_are_decided(lead, study):
     coding_round = coded_round({"ada": ["crash", "hang"], "ben": ["crash", "crash"]}, study=study)
     close(coding_round)
@@ -358,6 +374,19 @@ def test_redealing_shows_what_would_move_before_it_moves(lead, study):
     moved = lead.post(address("round-redeal", coding_round), {"from": first.pk}).data
     assert moved["moves"] == planned["moves"]
     assert Assignment.objects.active().filter(coder=third).count() == 3
+
+
+def test_a_lead_who_codes_in_the_round_is_told_how_many_units_are_left_and_not_which(lead, study):
+    ben, cyd = make_member(study, user="ben"), make_member(study, user="cyd")
+    coding_round = make_round(study, coders=[lead_of(study), ben], units=3)
+    coding_round.coders.add(cyd)
+    make_submission(assignment_of(coding_round, ben), {"symptom": "crash"})
+    refused = lead.post(address("round-close", coding_round)).json()
+    assert refused["missing"] == [{"coder": lead_of(study).name, "units": 3}, {"coder": "ben", "units": 2}]
+    assert "5 missing" in refused["detail"]
+    for body in ({"from": "ben", "dry_run": True}, {"from": "ben"}):
+        told = lead.post(address("round-redeal", coding_round), body).json()
+        assert (told["moves"], told["stuck"]) == ([{"units": 2, "to": cyd.pk}], 0)
 
 
 # Preview, progress, proposals

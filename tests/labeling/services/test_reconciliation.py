@@ -553,6 +553,45 @@ def test_a_new_decision_on_the_condition_overrules_what_followed(conditional):
     assert row.versions.get().said["categories"] == ["abort"]
 
 
+@pytest.fixture
+def unanswered():
+    """Nobody answers ``detail``: the coders differ on its condition in unit 0, on the exclusion in unit 1."""
+    study = make_study()
+    conditional_codebook(study)
+    study.codebooks.get().dimensions.filter(key="detail").update(required=False)
+    coding_round = coded_round({"ada": [None, "-duplicate"], "ben": [None, None]}, study=study)
+    for name, place, symptom in (("ada", 0, "crash"), ("ben", 0, "hang"), ("ben", 1, "crash")):
+        assignment = assignment_of(coding_round, coder(coding_round, name), place)
+        make_submission(assignment, {"symptom": symptom, "detail": None})
+    return close(coding_round)
+
+
+def test_an_optional_question_nobody_answered_waits_and_goes(unanswered):
+    coding_round, lead = unanswered, lead_of(unanswered.study)
+    assert [row.waits_for for row in decisions_of(coding_round, "detail")] == ["symptom", UNIT]
+    decide(coding_round, lead, KEEP, place=1, dimension=UNIT)
+    for place in (0, 1):
+        decide(coding_round, lead, CRASH, place=place)
+    assert decisions_of(coding_round, "detail") == []
+    finish_round(coding_round=coding_round, by=lead)
+    reopen_decision(decision=decision_at(coding_round), reason="No", by=lead)
+    assert decision_at(coding_round, dimension="detail").waits_for == "symptom"
+    decide(coding_round, lead, Answer(categories=("warning",)), version=1)
+    assert decision_at(coding_round, dimension="detail").state == "not_asked"
+
+
+def test_what_people_decided_of_an_unanswered_question_is_theirs_to_decide_again(unanswered):
+    coding_round, lead = unanswered, lead_of(unanswered.study)
+    decide(coding_round, lead, CRASH)
+    decide(coding_round, lead, Answer(categories=("abort",)), dimension="detail")
+    for version, answer in enumerate((Answer(categories=("warning",)), HANG), start=1):
+        reopen_decision(decision=decision_at(coding_round), reason="No", by=lead)
+        decide(coding_round, lead, answer, version=version)
+    row = decision_at(coding_round, dimension="detail")
+    assert (row.type, row.how, row.waits_for) == ("one_sided", "", "")
+    assert row.versions.first().said["categories"] == ["abort"]
+
+
 # Many at once, notes and talk
 
 
