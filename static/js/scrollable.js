@@ -14,3 +14,8 @@ function admitFocus(root) {
 admitFocus(document);
 document.addEventListener("htmx:afterSettle", (event) => admitFocus(event.target));
 window.addEventListener("resize", () => admitFocus(document));
+
+// On a phone the study's places do not fit beside one another: the one that is open is brought into view.
+const here = document.querySelector(".study-nav [aria-current]");
+const places = here?.closest(".study-nav");
+if (places) places.scrollLeft = here.offsetLeft - (places.clientWidth - here.offsetWidth) / 2;

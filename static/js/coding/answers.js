@@ -83,7 +83,9 @@ export class Answers {
       const words = describe(dimension, readDimension(dimension));
       summarise(dimension, words);
       const tag = document.querySelector(`[data-tag-of="${CSS.escape(dimension.dataset.dimension)}"]`);
-      tag?.classList.toggle("dimension-tag--open", !words);
+      if (!tag) continue;
+      tag.hidden = dimension.hidden;
+      tag.classList.toggle("dimension-tag--open", !words);
     }
     const shown = this.dimensions.filter((dimension) => !dimension.hidden);
     const answered = shown.filter((dimension) => readDimension(dimension) !== null);
