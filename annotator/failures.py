@@ -2,13 +2,30 @@
 
 import sys
 from collections.abc import Callable
+from http import HTTPStatus
 
 from django.db import DataError, InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from labeling.errors import NOT_STORED, InvalidInputError, StudyRuleError
+
+AWAY = "The database cannot be reached just now. Wait a minute and send the request again."
+FAULT = (
+    "The server could not finish this request; the error is in its log. Nothing that was saved before is "
+    "lost. If it happens again, tell whoever runs this installation what you sent and when."
+)
+
+
+def is_api(request: HttpRequest) -> bool:
+    return request.path_info.startswith("/api/")
+
+
+def problem(status: HTTPStatus, sentence: str) -> HttpResponse:
+    """Tell a program, where no view of the API could."""
+    body = {"title": status.phrase, "status": status, "detail": sentence}
+    return JsonResponse(body, status=status, content_type="application/problem+json")
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -22,8 +39,16 @@ def server_error(request: HttpRequest) -> HttpResponse:
     The templates get no context: whatever it would read may be what is broken.
     """
     if isinstance(sys.exc_info()[1], (OperationalError, InterfaceError)):
-        return HttpResponse(render_to_string("offline.html"), status=503, headers={"Retry-After": "60"})
-    return HttpResponse(render_to_string("500.html"), status=500)
+        away = _failed(request, HTTPStatus.SERVICE_UNAVAILABLE, AWAY, "offline.html")
+        away["Retry-After"] = "60"
+        return away
+    return _failed(request, HTTPStatus.INTERNAL_SERVER_ERROR, FAULT, "500.html")
+
+
+def _failed(request: HttpRequest, status: HTTPStatus, sentence: str, page: str) -> HttpResponse:
+    if is_api(request):
+        return problem(status, sentence)
+    return HttpResponse(render_to_string(page), status=status)
 
 
 class RuleMiddleware:
@@ -41,6 +66,6 @@ class RuleMiddleware:
             return render(request, "409.html", {"exception": error.message}, status=409)
         if isinstance(error, InvalidInputError):
             return render(request, "409.html", {"exception": str(error)}, status=422)
-        if isinstance(error, DataError):  # NUL in a form with files, say, or a number that is out of range
+        if isinstance(error, (DataError, OverflowError)):  # NUL in a form with files, say, or a huge number
             return render(request, "409.html", {"exception": NOT_STORED}, status=422)
         return None

@@ -1,9 +1,12 @@
 """Refuses the character NUL, which nobody types, PostgreSQL does not store and files of text do not hold."""
 
 from collections.abc import Callable
+from http import HTTPStatus
 
 from django.core.exceptions import BadRequest
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
+
+from annotator.failures import is_api, problem
 
 FORM = "application/x-www-form-urlencoded"
 SENTENCE = "The request holds the character NUL, which cannot be stored. Leave it out."
@@ -15,9 +18,8 @@ def null_character_middleware(
     def refuse(request: HttpRequest) -> HttpResponse:
         if not _holds_null(request):
             return get_response(request)
-        if request.path_info.startswith("/api/"):
-            problem = {"title": "Unprocessable Entity", "status": 422, "detail": SENTENCE}
-            return JsonResponse(problem, status=422, content_type="application/problem+json")
+        if is_api(request):
+            return problem(HTTPStatus.UNPROCESSABLE_ENTITY, SENTENCE)
         raise BadRequest(SENTENCE)
 
     return refuse

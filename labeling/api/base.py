@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.http import HttpResponseBase
+from django.http import Http404, HttpResponseBase
 from django.utils import timezone
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
@@ -16,6 +16,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from labeling.api.pagination import CursorPagination
+from labeling.api.parsers import LARGEST_NUMBER
 from labeling.api.problems import problem
 from labeling.models import IdempotentReply, User
 
@@ -43,6 +44,8 @@ class ApiView(APIView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
+        if any(isinstance(part, int) and part > LARGEST_NUMBER for part in kwargs.values()):
+            raise Http404
         key = request.headers.get("Idempotency-Key")
         if request.method == "POST" and key:
             self._claim = self._claim_key(request, key)

@@ -32,7 +32,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         return problem(HTTPStatus.CONFLICT, error.message, **error.extra)
     if isinstance(error, InvalidInputError):
         return problem(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), errors=error.errors)
-    if isinstance(error, DataError):
+    if isinstance(error, (DataError, OverflowError)):  # the one of PostgreSQL, the other of SQLite
         return problem(HTTPStatus.UNPROCESSABLE_ENTITY, NOT_STORED)
     if isinstance(error, exceptions.ValidationError):
         errors = dict(_by_field(error.detail))

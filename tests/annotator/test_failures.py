@@ -35,6 +35,8 @@ urlpatterns = [
     path("misfit/", misfit),
     path("away/", fail_without_database),
     path("wrong/", fail),
+    path("api/away/", fail_without_database),
+    path("api/wrong/", fail),
     *urls.urlpatterns,
 ]
 handler500 = urls.handler500
@@ -57,6 +59,15 @@ def test_a_mistake_of_ours_shows_nothing_of_itself(client):
     answer = client.get("/wrong/")
     assert answer.status_code == 500
     assert "secret" not in answer.content.decode()
+
+
+@pytest.mark.parametrize(("address", "status"), [("/api/wrong/", 500), ("/api/away/", 503)])
+def test_a_program_is_told_of_a_failure_in_its_own_language(client, address, status):
+    answer = client.get(address)
+    assert (answer.status_code, answer["Content-Type"]) == (status, "application/problem+json")
+    assert answer.json()["status"] == status
+    assert answer.json()["detail"]
+    assert "secret" not in answer.text
 
 
 def test_a_form_that_is_too_old_says_what_to_do(client):

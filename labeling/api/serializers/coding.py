@@ -7,12 +7,27 @@ from labeling.models import Submission
 
 
 class EvidenceInput(Input):
+    """A quote: a piece of a document of the issue that speaks for an answer."""
+
     dimension = serializers.CharField()
-    category = serializers.CharField(allow_null=True, required=False)
-    document = serializers.CharField()
-    start = serializers.IntegerField(min_value=0)
-    end = serializers.IntegerField(min_value=1)
-    quote = serializers.CharField(trim_whitespace=False)
+    category = serializers.CharField(
+        allow_null=True,
+        required=False,
+        help_text="One of the categories chosen for the dimension; null where none is meant. When the answer "
+        "no longer holds it, the quote goes to the only category chosen, or to none.",
+    )
+    document = serializers.CharField(help_text="The key of a document of the issue, as queue/next/ gives it.")
+    start = serializers.IntegerField(
+        min_value=0,
+        help_text="The first character of the quote, counted from 0 in Unicode code points of the text "
+        "content of the document's html (tags left out, entities resolved).",
+    )
+    end = serializers.IntegerField(
+        min_value=1, help_text="The place after the last character, counted as start is."
+    )
+    quote = serializers.CharField(
+        trim_whitespace=False, help_text="The text from start to end, character by character."
+    )
     prefix = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False)
     suffix = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False)
 

@@ -55,6 +55,8 @@ class RoundPatch(Input):
 
 
 class RoundInput(RoundPatch):
+    """A new round: of a sample, of named units, or of the units of an earlier round."""
+
     kind = serializers.ChoiceField(choices=MADE_BY_HAND, default=Round.Kind.MAIN)
     sample = serializers.IntegerField(required=False)
     units = serializers.ListField(child=serializers.IntegerField(), required=False, allow_empty=False)

@@ -61,7 +61,9 @@ class SampleInput(Input):
 
 
 class TopUpInput(Input):
-    size = serializers.IntegerField(min_value=1)
+    size = serializers.IntegerField(
+        min_value=1, help_text="How many more units to draw, beside those the sample has."
+    )
 
 
 class ReplaceInput(Input):

@@ -248,7 +248,7 @@ class CodebookUsage(ApiView):
         if found is None:
             raise Http404("There is no such version, or it is not frozen yet.")
         asked = request.query_params.get("batch", str(SIZES[1]))
-        if not asked.isdecimal() or not 1 <= int(asked) <= LARGEST_BATCH:
+        if not asked.isdecimal() or len(asked) > 9 or not 1 <= int(asked) <= LARGEST_BATCH:
             raise InvalidInputError({"batch": [f"Give a number of units from 1 to {LARGEST_BATCH:,}."]})
         return Response(usage_data(found, usage(found, member, int(asked)), int(asked)))
 

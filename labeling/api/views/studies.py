@@ -102,7 +102,7 @@ class JobDetail(ApiView):
         number = job_id.removeprefix("export-")
         job = (
             model._default_manager.filter(pk=number).select_related("study").first()
-            if number.isdigit()
+            if number.isascii() and number.isdecimal() and len(number) < 19
             else None
         )
         if job is None or job.study is None:
