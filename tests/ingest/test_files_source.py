@@ -283,7 +283,9 @@ def test_a_zip_of_dumps_is_read_where_it_lies(tmp_path):
 
 
 def test_a_broken_line_spoils_only_itself(write):
-    first, broken, last = records(write(f"{json.dumps(REST)}\n{{oops}}\n{json.dumps(REST)}\n"))
+    first, broken, last = records(
+        write(f"{json.dumps(REST)}\n{{oops}}\n{json.dumps(REST | {'number': 8})}\n")
+    )
 
     assert isinstance(first, IssueRecord)
     assert isinstance(broken, Rejected)

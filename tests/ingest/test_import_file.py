@@ -56,6 +56,19 @@ def test_rows_that_are_no_issues_are_counted_and_named(study):
     assert run.problems == ["Row 122: it has 6 cells, the header 5. Is a quote missing?"]
 
 
+def test_an_issue_that_comes_again_is_rejected_with_its_row_on_any_page(study, monkeypatch):
+    monkeypatch.setattr(files, "BATCH", 2)
+    run = start(study, "id,title,body\n1,a,b\n1,a2,b2\n2,c,d\n1,a3,b3\n")
+    tried = dry_run(study, path_of(run))
+
+    run = run_import(run.pk)
+
+    again = "it is the issue of row 2 again. Keep one of the two."
+    assert tried.problems == run.problems == [f"Row 3: {again}", f"Row 5: {again}"]
+    assert (tried.new, tried.changed, tried.rejected) == (run.added, run.changed, run.rejected) == (2, 0, 2)
+    assert study.issues.get(source_id="1").latest.title == "a"
+
+
 def test_a_file_that_breaks_off_keeps_what_came_before(study):
     rows = [{"node_id": f"I_{n}", "number": n, "title": "t"} for n in range(1, 101)]
     run = run_import(start(study, json.dumps(rows)[:-10], "dump.json").pk)

@@ -1,6 +1,7 @@
 """Issues from files: tables (CSV, TSV, XLSX) and GitHub objects (JSON, JSON lines, zips of them).
 
-Everything is read as a stream: a file of a gigabyte needs no more memory than its largest issue.
+Everything is read as a stream: a file of a gigabyte needs the memory of its largest issue, and a few bytes
+for each row to know an issue that comes again.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from ingest.normalise import clean_text, cleaned
 from ingest.sources.base import Checkpoint, Page, SourceError
 from ingest.sources.files.checks import reason_against
 from ingest.sources.files.formats import guess_format
@@ -53,28 +55,37 @@ def read_issues(path: Path, mapping: Mapping[str, str] | None = None) -> Iterato
     """Give each issue of the file with its row number, or why the row was rejected.
 
     ``mapping`` names, for columns of a table, what they hold (see ``FIELDS``); without it the header
-    decides. Raises ``SourceError`` where the rest of the file cannot be read.
+    decides. An issue that comes again is rejected: nobody could say which of its rows is meant. Raises
+    ``SourceError`` where the rest of the file cannot be read.
     """
     header = read_header(path)
     chosen = dict(mapping) if mapping else guess_mapping(header)
+    first_rows: dict[int, int] = {}
     for number, told in read_rows(path):
         if isinstance(told, Rejected):
             yield Row(number, told)
-        elif header:
-            yield Row(number, _checked(read_cells(number, told, chosen), number, told, is_table=True))
-        else:
-            yield Row(number, _checked(read_object(number, told), number, told))
+            continue
+        read = read_cells(number, told, chosen) if header else read_object(number, told)
+        if isinstance(read, IssueRecord) and (reason := _reason_against(read, number, first_rows)):
+            read = Rejected(number, reason)
+        yield Row(number, _with_content(read, told, is_table=bool(header)))
 
 
-def _checked(
-    read: IssueRecord | Rejected, number: int, told: Mapping[str, Any], *, is_table: bool = False
+def _reason_against(record: IssueRecord, number: int, first_rows: dict[int, int]) -> str | None:
+    """Say why the record cannot be stored; ``first_rows`` has the row of each issue so far, by its hash."""
+    if reason := reason_against(record):
+        return reason
+    # Of a million keys the hashes take a third of the memory, and two are the same once in millions of files.
+    first = first_rows.setdefault(hash(record.key), number)
+    return None if first == number else f"it is the issue of row {first} again. Keep one of the two."
+
+
+def _with_content(
+    read: IssueRecord | Rejected, told: Mapping[str, Any], *, is_table: bool
 ) -> IssueRecord | Rejected:
-    """Reject what cannot be stored, and keep what stands in a rejected row, so that it can be put right."""
+    """Keep what stands in a rejected row, so that it can be put right."""
     if isinstance(read, IssueRecord):
-        reason = reason_against(read)
-        if reason is None:
-            return read
-        read = Rejected(number, reason)
+        return read
     whole = json.dumps(told, ensure_ascii=False, default=str)
     content = tuple(map(str, told.values())) if is_table else (whole,)
     return replace(read, content=content)
@@ -123,7 +134,14 @@ def _page(batch: Sequence[Row]) -> Page:
 
 
 def preview(path: Path, mapping: Mapping[str, str] | None = None, *, rows: int = 5) -> Preview:
-    """Read the first rows, to check the mapping before anything is stored."""
+    """Read the first rows as they would be stored, to check the mapping before anything is."""
     header = read_header(path)
     chosen = dict(mapping) if mapping else guess_mapping(header)
-    return Preview(guess_format(path), header, chosen, tuple(islice(read_issues(path, chosen), rows)))
+    shown = tuple(map(_storable, islice(read_issues(path, chosen), rows)))
+    return Preview(guess_format(path), header, chosen, shown)
+
+
+def _storable(row: Row) -> Row:
+    if isinstance(row.told, Rejected):
+        return replace(row, told=replace(row.told, reason=clean_text(row.told.reason)))
+    return replace(row, told=cleaned(row.told))
