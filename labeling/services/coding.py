@@ -19,6 +19,7 @@ from labeling.selectors.questions import Questions, last_stage, questions, stage
 from labeling.services.events import record
 from labeling.services.proposals import propose_category
 from labeling.services.submissions import (
+    follow_answers,
     payload_of,
     read_changes,
     refuse_incomplete,
@@ -279,6 +280,8 @@ class _Work:
             self.assignment.version += 1
             self.assignment.draft_at = now
             self.draft.merge(changed, self.assignment.version, now.isoformat())
+            followed = {"evidence": follow_answers(self.draft, dimensions_of(changed))}
+            self.draft.merge(self.draft.differing(followed), self.assignment.version, now.isoformat())
             self.draft.skips, self.draft.changed = 0, self.last is not None
             self.is_unsaved = True
 
@@ -317,6 +320,9 @@ class _Work:
         return self._submit(asked)
 
     def _submit(self, asked: Questions) -> Submission:
+        if self.draft.value("evidence"):
+            # Quotes may have been given without their answers, which came before or after them.
+            self.draft.fields["evidence"] = follow_answers(self.draft, asked)
         payload = payload_of(self.draft, asked)
         if self.last is not None:
             if payload_of(submitted_draft(self.last, version=0), asked) == payload:

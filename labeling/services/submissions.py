@@ -1,6 +1,6 @@
 """Checking what a coder says, and writing it down for good."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -175,6 +175,23 @@ def _read_quote(
         "prefix": text[max(0, start - AROUND_QUOTE) : start],
         "suffix": text[end : end + AROUND_QUOTE],
     }
+
+
+def follow_answers(draft: Draft, dimensions: Collection[str]) -> list[dict[str, Any]]:
+    """Give the quotes as they follow the answers to some dimensions.
+
+    One whose category is no longer chosen goes to the only one that is, or to none, as on the page.
+    """
+    quotes: list[dict[str, Any]] = draft.value("evidence")
+    return [_followed(quote, draft) if quote["dimension"] in dimensions else quote for quote in quotes]
+
+
+def _followed(quote: dict[str, Any], draft: Draft) -> dict[str, Any]:
+    answer = draft.answer(quote["dimension"])
+    chosen = answer["categories"] if answer is not None else []
+    if quote["category"] is None or quote["category"] in chosen:
+        return quote
+    return quote | {"category": chosen[0] if len(chosen) == 1 else None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,13 @@ from labeling.models import Assignment, Codebook, Membership, Round, RoundUnit, 
 from labeling.selectors.questions import Questions, last_stage, questions
 from labeling.services import codebooks
 from labeling.services.round_lock import lock_round, record_round
-from labeling.services.submissions import payload_of, read_changes, refuse_incomplete, write_submission
+from labeling.services.submissions import (
+    follow_answers,
+    payload_of,
+    read_changes,
+    refuse_incomplete,
+    write_submission,
+)
 
 Body = Mapping[str, Any]
 
@@ -124,5 +130,6 @@ def _write(
         fields=read_changes(assignment, changes, asked, frozenset()), stage=last_stage(coding_round)
     )
     refuse_incomplete(draft, asked, coding_round=coding_round)
+    draft.fields["evidence"] = follow_answers(draft, asked)
     n = assignment.submissions.aggregate(last=Max("n"))["last"] or 0
     write_submission(assignment, payload_of(draft, asked), asked, n=n + 1)

@@ -259,6 +259,24 @@ def test_a_quote_needs_no_category_and_is_submitted_with_its_dimension(quoted):
     ]
 
 
+@pytest.mark.parametrize(
+    ("chosen", "category"),
+    [(["hang"], "hang"), ({"state": "unclear"}, None), (["crash"], "crash")],
+)
+def test_a_quote_follows_the_answer_it_speaks_for(quoted, chosen, category):
+    submit(quoted, ANSWERS, evidence=[quote()])
+    save(quoted, {"annotations": {"symptom": chosen}}, version=state(quoted)["version"])
+    assert [each["category"] for each in state(quoted)["evidence"]] == [category]
+    row = submit(quoted, {}).evidence.get()
+    assert (row.category and row.category.code) == category
+
+
+def test_a_quote_given_after_its_answer_never_speaks_for_another_category(quoted):
+    submission = submit(quoted, ANSWERS, evidence=[quote(category="hang")])
+    assert submission.evidence.get().category.code == "crash"
+    assert state(quoted)["evidence"][0]["category"] == "crash"
+
+
 # Submitting
 
 
