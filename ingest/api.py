@@ -20,6 +20,7 @@ from ingest.sources.files import FIELDS, Rejected, preview
 from ingest.sources.files import Row as FileRow
 from labeling.access import get_study_or_404
 from labeling.api.base import ApiView
+from labeling.api.parsers import misfit
 from labeling.api.serializers.base import Input
 from labeling.errors import InvalidInputError
 from labeling.models import Membership, Role, Study
@@ -54,6 +55,8 @@ class FileInput(Input):
     dry_run = serializers.BooleanField(required=False, default=False)
 
     def validate_mapping(self, told: Any) -> dict[str, str]:
+        if said := misfit(told):
+            raise serializers.ValidationError(said)
         if not isinstance(told, dict):
             raise serializers.ValidationError("Write the mapping as {column: field}.")
         unknown = sorted({str(field) for field in told.values()} - set(FIELDS))

@@ -151,6 +151,7 @@ def test_a_dry_run_shows_how_the_file_would_be_read_and_keeps_nothing(lead, stud
         (TABLE, {"mapping": "[]"}, "mapping"),
         (TABLE, {"mapping": "{"}, "mapping"),
         (TABLE, {"mapping": '{"url": "colour"}'}, "mapping"),
+        (TABLE, {"mapping": r'{"\ud800": "url"}'}, "mapping"),
         (TABLE, {"colour": "red"}, "colour"),
     ],
 )
@@ -230,3 +231,9 @@ def test_the_list_costs_the_same_for_one_import_and_for_ten(lead, study, django_
         make_run(study)
     with django_assert_num_queries(2):
         assert len(lead.get(address("import-list", study)).json()["results"]) == 10
+
+
+def test_a_dry_run_shows_halves_of_characters_as_they_would_be_stored(lead, study, uploads):
+    content = rb'{"title": "half \ud800", "number": 1, "html_url": "https://github.com/octo/spoon/issues/1"}'
+    (row,) = send(lead, study, content, "issues.jsonl", dry_run="true").json()["rows"]
+    assert row["title"] == "half \N{REPLACEMENT CHARACTER}"
