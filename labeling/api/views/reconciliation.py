@@ -134,7 +134,7 @@ def _filters(params: QueryDict) -> dict[str, Any]:
         filters["decided"] = decided == "true"
     if pair := params.get("pair"):
         ids = pair.split(",")
-        if len(ids) != 2 or not all(each.isdecimal() for each in ids):
+        if len(ids) != 2 or not all(each.isdecimal() and len(each) < 19 for each in ids):
             raise InvalidInputError({"pair": ["Write two member ids, for example 3,5."]})
         filters["pair"] = (int(ids[0]), int(ids[1]))
     return filters
