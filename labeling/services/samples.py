@@ -35,6 +35,8 @@ from labeling.services.strata import read_strata, stratum_of
 
 # So many are rendered while the lead waits; more is work for a worker.
 RENDERED_AT_ONCE = 500
+#: Unknown issues of a list that are named.
+MOST_NAMED = 10
 
 FILTERS = {
     "repository",
@@ -284,19 +286,34 @@ def _eligible(study: Study, filters: Mapping[str, Any], issues: Sequence[str | i
     return list(rows)
 
 
-def _listed(rows: "QuerySet[Issue]", issues: Sequence[str | int]) -> list[Issue]:
-    ids = [issue for issue in issues if isinstance(issue, int)]
-    names = [issue.strip() for issue in issues if isinstance(issue, str)]
-    keys = {
-        name.split("://", 1)[-1].lower().replace("/issues/", "#").replace("/pull/", "#") for name in names
-    }
-    keys |= {f"github.com/{name}".lower() for name in names}
-    found = list(rows.filter(Q(pk__in=ids) | Q(key__in=keys) | Q(source_id__in=names)))
-    if len(found) != len(set(issues)):
+def _refuse_unknown(named: Sequence[str | int], found: Iterable[Issue]) -> None:
+    known = {told for issue in found for told in (issue.pk, issue.key, issue.source_id)}
+    missing = [
+        str(each)
+        for each in named
+        if each not in known and not (isinstance(each, str) and _keys(each) & known)
+    ]
+    if missing:
+        some = ", ".join(missing[:MOST_NAMED])
+        rest = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
         raise SampleError(
-            f"{len(set(issues))} issues were named, {len(found)} of them are in the corpus. "
-            "Import the others first, or take them from the list."
+            f"{len(named)} issues were named, {len(named) - len(missing)} of them are in the corpus. "
+            f"Not there: {some}{rest}. Import them first, or take them from the list."
         )
+
+
+def _keys(name: str) -> set[str]:
+    """Give the keys an issue has that is named by its address or its reference."""
+    address = name.split("://", 1)[-1].lower().replace("/issues/", "#").replace("/pull/", "#")
+    return {address, f"github.com/{name}".lower()}
+
+
+def _listed(rows: "QuerySet[Issue]", issues: Sequence[str | int]) -> list[Issue]:
+    ids = sorted({issue for issue in issues if isinstance(issue, int)})
+    names = list(dict.fromkeys(issue.strip() for issue in issues if isinstance(issue, str)))
+    keys = {key for name in names for key in _keys(name)}
+    found = list(rows.filter(Q(pk__in=ids) | Q(key__in=keys) | Q(source_id__in=names)))
+    _refuse_unknown([*ids, *names], found)
     if left_out := [issue.ref for issue in found if not issue.eligible]:
         raise SampleError(
             f"{len(left_out)} issues of the list are not eligible ({', '.join(left_out[:5])}). "

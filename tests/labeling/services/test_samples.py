@@ -118,8 +118,14 @@ def test_ineligible_and_filtered_issues_are_not_in_the_frame(study, corpus):
 def test_a_list_takes_issues_by_address_reference_or_id(study, corpus):
     named = ["https://github.com/octo/spoon/issues/1", "octo/fork#2", corpus[2].pk]
     assert draw(study, method="list", issues=named).size == 3
-    with pytest.raises(SampleError, match="Import the others"):
-        draw(study, method="list", issues=["octo/spoon#99"])
+    assert draw(study, method="list", issues=[*named, "octo/spoon#1"]).size == 3, "one of them by two names"
+
+
+def test_unknown_issues_of_a_list_are_named_up_to_ten(study, corpus):
+    with pytest.raises(SampleError, match=r"1 of them are in the corpus\. Not there: 0, octo/spoon#99\."):
+        draw(study, method="list", issues=["octo/spoon#1", "octo/spoon#99", 0])
+    with pytest.raises(SampleError, match=r"#908, octo/spoon#909 and 2 more\."):
+        draw(study, method="list", issues=[f"octo/spoon#{number}" for number in range(900, 912)])
 
 
 @pytest.mark.parametrize(
