@@ -61,8 +61,8 @@ class LabelRow:
     category_path: str = column(CATEGORY_PATH)
     text: str = column("Decided text of a free-text dimension.")
     status: str = column(
-        "final, unclear, not_applicable, excluded, open, not_asked or split; final without a category: none "
-        "of them applies."
+        "final, unclear, not_applicable, excluded, open, not_asked, missing or split; final without a "
+        "category: none of them applies; missing: no coder answered, and there was nothing to decide."
     )
     exclude_reason: str = column("Why the unit is excluded.")
     how: str = column(

@@ -1,7 +1,7 @@
 """What was decided: ``labels.csv``, and with the coders beside it ``labels_wide.csv``."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +13,11 @@ from labeling.models import (
     Annotation,
     Assignment,
     Decision,
+    Dimension,
     Membership,
     Round,
     RoundUnit,
+    Submission,
     Unit,
 )
 from labeling.selectors.export.annotations import (
@@ -62,8 +64,9 @@ def _final_answers(reader: Reader) -> Iterator[tuple[Unit, list[tuple[str, Final
         for each in round_units.filter(unit__in=units):
             rows[each.unit_id].append(each)
         decisions = _decisions(reader, round_units.filter(unit__in=units))
+        texts = _texts(reader, round_units.filter(unit__in=units))
         for unit in units:
-            yield unit, list(_finals(reader, unit, rows[unit.pk], results, decisions))
+            yield unit, list(_finals(reader, unit, rows[unit.pk], results, decisions, texts))
 
 
 def _decisions(reader: Reader, round_units: "QuerySet[RoundUnit]") -> Mapping[tuple[int, str], Decision]:
@@ -72,12 +75,26 @@ def _decisions(reader: Reader, round_units: "QuerySet[RoundUnit]") -> Mapping[tu
     return {(each.round_unit_id, each.dimension): each for each in rows}
 
 
+def _texts(reader: Reader, round_units: "QuerySet[RoundUnit]") -> set[tuple[int, str]]:
+    """Where coders wrote free text: alone of all answers it may stand without a decision."""
+    last = Submission.objects.using(reader.using).last().visible_to(reader.member)
+    last = last.filter(
+        assignment__round_unit__in=round_units, assignment__purpose=Assignment.Purpose.CODING
+    ).exclude(assignment__status=Assignment.Status.WITHDRAWN)
+    rows = Annotation.objects.using(reader.using).filter(
+        submission__in=last, dimension__kind=Dimension.Kind.TEXT
+    )
+    rows = rows.exclude(text="", state=CODED)
+    return set(rows.values_list("submission__assignment__round_unit", "dimension__key"))
+
+
 def _finals(
     reader: Reader,
     unit: Unit,
     round_units: Sequence[RoundUnit],
     results: Mapping[int, RoundColumns],
     decisions: Mapping[tuple[int, str], Decision],
+    texts: Set[tuple[int, str]],
 ) -> Iterator[tuple[str, Final]]:
     """The answers of one unit by dimension; where all rounds are asked for, those of every round."""
     asked: dict[str, list[RoundUnit]] = defaultdict(list)
@@ -91,6 +108,9 @@ def _finals(
             columns = results[round_unit.round_id]
             final = reader.all_rounds or columns.coding_round.state == Round.State.RECONCILED
             status = _final_status(unit, decision, whole) if final or unit.split_at else "open"
+            is_settled = final and columns.coding_round.reconciliation_opened_at is not None
+            if decision is None and status == "open" and is_settled:
+                status = "open" if (round_unit.pk, dimension_key) in texts else "missing"
             yield dimension_key, Final(columns, round_unit, decision, whole, status)
 
 

@@ -291,6 +291,27 @@ def of_unit(study, round_unit, dimension, **options):
     ]
 
 
+def test_what_no_coder_answered_is_missing_and_not_open(coded):
+    """Of free text, two answers stay open side by side until somebody decides."""
+    third = coded.round_units.get(unit__ref="octo/spoon#3")
+    again = make_round(coded.study, coders=list(coded.coders.all()), units=[third.unit], kind="recode")
+    for coder in again.coders.all():
+        make_submission(assignment_of(again, coder), {"symptom": "crash", "note": f"{coder.name} saw it"})
+    assert statuses(coded.study, "note") == {"open"}
+    finish(coded)
+    assert statuses(coded.study, "note") == {"final", "missing", "excluded"}
+    close(again).move_to(Round.State.RECONCILED)
+    assert statuses(coded.study, "note") == {"final", "missing", "excluded", "open"}
+
+
+def statuses(study, dimension):
+    rows = rows_of(file_of(study, "labels.csv"))
+    wide = rows_of(file_of(study, "labels_wide.csv"))
+    told = {row["status"] for row in rows if row["dimension"] == dimension}
+    assert told == {row[f"{dimension}__status"] for row in wide}
+    return told
+
+
 def test_a_reopened_decision_is_open_again(coded):
     finish(coded)
     second = coded.round_units.get(unit__ref="octo/spoon#2")
@@ -360,6 +381,16 @@ def test_coders_and_adjudicators_have_no_other_file(coded, role):
     assert file_names(member) == ["own_annotations.csv"]
     with pytest.raises(PermissionDenied):
         stream(study=coded.study, name="annotations.csv", member=member)
+
+
+def test_the_events_call_masked_units_as_the_page_does(coded):
+    lead = lead_of(coded.study)
+    unit = coded.study.units.get(ref="octo/spoon#2")
+    assert f"unit:{unit.ref}," in file_of(coded.study, "events.csv").decode()
+    make_round(coded.study, coders=[lead], units=[unit], masked_fields=["repository"])
+    events = file_of(coded.study, "events.csv").decode()
+    assert f"unit:unit {unit.pk}," in events
+    assert f"unit:{unit.ref}," not in events
 
 
 def test_only_leads_have_the_events(coded):
