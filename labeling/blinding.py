@@ -25,6 +25,17 @@ def sealing_assignments(member: Membership) -> "QuerySet[Assignment]":
     return Assignment.objects.of_member(member).active().filter(round_unit__round__state=Round.State.OPEN)
 
 
+def codes_blind(coding_round: Round, member: Membership) -> bool:
+    """Whether the member is named, alone or in a group, in a round that is open.
+
+    A lead who is coding may know of the others how many units they have left, but not which, and not
+    the seeds that tell it.
+    """
+    return coding_round.state == Round.State.OPEN and any(
+        coder.pk in member.coder_ids for coder in coding_round.coders.all()
+    )
+
+
 def settled(member: Membership, at: str) -> Q:
     """Rows of closed rounds that ``member`` may read.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 
 from labeling import sampling
 from labeling.marks import DimensionMark, mark_dimensions
@@ -181,13 +181,7 @@ def stages(study: Study, member: Membership) -> list[Stage]:
         eligible=Count("pk", filter=Q(eligible=True)),
         repositories=Count("repository", distinct=True),
     )
-    units = RoundUnit.objects.filter(
-        round__study=study, round__counts_in_results=True, round__discarded_at__isnull=True
-    ).aggregate(
-        coded=Count("unit", filter=Q(round__state__in=Round.UNBLINDED), distinct=True),
-        waiting=Count("unit", filter=Q(round__state=Round.State.OPEN), distinct=True),
-        final=Count("unit", filter=Q(round__state=Round.State.RECONCILED), distinct=True),
-    )
+    units = _counted_units(study)
     sampled = study.units.filter(part=0).count()
     repositories = f"{issues['repositories']} repositor{'y' if issues['repositories'] == 1 else 'ies'}"
     waiting = [f"{units['waiting']} in open rounds"] if units["waiting"] else []
@@ -196,13 +190,36 @@ def stages(study: Study, member: Membership) -> list[Stage]:
         ("Eligible", issues["eligible"], _left_out(study, member, issues["stored"] - issues["eligible"])),
         ("Sampled", sampled, _drawn(study, member)),
         ("Coded", units["coded"], waiting),
-        ("Final", units["final"], [f"{units['coded'] - units['final']} to reconcile"]),
+        ("Final", units["final"], _not_final(units)),
     )
     before = [None, *(count for _, count, _ in rows)]
     return [
         Stage(name, count, 100 * count / whole if whole else None, notes)
         for (name, count, notes), whole in zip(rows, before, strict=False)
     ]
+
+
+def _counted_units(study: Study) -> dict[str, int]:
+    """Count the units of rounds that count in the results, and those nobody has settled yet."""
+    rows = RoundUnit.objects.filter(
+        round__study=study, round__counts_in_results=True, round__discarded_at__isnull=True
+    )
+    final = rows.filter(unit=OuterRef("unit"), round__state=Round.State.RECONCILED)
+    undecided = Decision.objects.filter(round_unit=OuterRef("pk"), type__in=QUEUED, how="")
+    counted: dict[str, int] = rows.annotate(is_final=Exists(final), differs=Exists(undecided)).aggregate(
+        coded=Count("unit", filter=Q(round__state__in=Round.UNBLINDED), distinct=True),
+        waiting=Count("unit", filter=Q(round__state=Round.State.OPEN), distinct=True),
+        final=Count("unit", filter=Q(is_final=True), distinct=True),
+        differ=Count("unit", filter=Q(differs=True, is_final=False), distinct=True),
+    )
+    return counted
+
+
+def _not_final(units: Mapping[str, int]) -> list[str]:
+    """Say of the units that are coded and not final whether something is left to decide."""
+    rest = units["coded"] - units["final"] - units["differ"]
+    told = [(units["differ"], "with open disagreements"), (rest, "settled, in a round to finish")]
+    return [f"{count} {words}" for count, words in told if count]
 
 
 def _left_out(study: Study, member: Membership, count: int) -> list[str]:

@@ -45,6 +45,11 @@ class Masks:
         units = Unit.objects.filter(issue__in=mine.values("round_unit__unit__issue"))
         return {ref: f"unit {pk}" for ref, pk in units.values_list("ref", "pk")}
 
+    @property
+    def unit_order(self) -> str:
+        """What lists of units are sorted by: a hidden name would be told by its place."""
+        return "pk" if self.names else "ref"
+
     def all_issues(self) -> dict[int, frozenset[str]]:
         """``of_issues`` of every issue that the member codes now."""
         mine = sealing_assignments(self.member).filter(round_unit__round__in=self._rounds)

@@ -17,12 +17,13 @@ def preview_units(coding_round: Round, member: Membership) -> list[dict[str, Any
 
     What another round hides from the member stays hidden here.
     """
+    masks = Masks(member)
     units = (
         Unit.objects.filter(round_units__round=coding_round, round_units__left_out=False)
         .select_related("issue__latest", "snapshot")
-        .order_by("ref")[:PREVIEWED]
+        .order_by(masks.unit_order)[:PREVIEWED]
     )
-    hidden, elsewhere = hidden_at(coding_round, 0), Masks(member).of_issues([unit.issue_id for unit in units])
+    hidden, elsewhere = hidden_at(coding_round, 0), masks.of_issues([unit.issue_id for unit in units])
     return [shown_issue(unit, hidden | elsewhere.get(unit.issue_id, frozenset())) for unit in units]
 
 
@@ -42,8 +43,8 @@ def median_seconds(coding_round: Round) -> float | None:
     return None
 
 
-def units_seen_before(coding_round: Round) -> list[str]:
-    """Name the units whose answers in an earlier round one of the coders could read."""
+def units_seen_before(coding_round: Round, member: Membership) -> list[str]:
+    """Name, as the member may, the units whose answers in an earlier round one of the coders could read."""
     coders = list(coding_round.coders.all())
     earlier = RoundUnit.objects.filter(
         unit__issue=OuterRef("unit__issue"),
@@ -55,7 +56,8 @@ def units_seen_before(coding_round: Round) -> list[str]:
         coded = Assignment.objects.active().filter(coder__in=ids, round_unit__round=OuterRef("round"))
         earlier = earlier.filter(Exists(coded))
     seen = coding_round.round_units.filter(Exists(earlier))
-    return list(seen.order_by("unit__ref").values_list("unit__ref", flat=True))
+    names = Masks(member).names
+    return sorted(names.get(ref, ref) for ref in seen.values_list("unit__ref", flat=True))
 
 
 def could_read(coder: Membership, coding_round: Round) -> bool:

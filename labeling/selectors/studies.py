@@ -62,7 +62,7 @@ def with_shown_names(events: Iterable[Event], member: Membership) -> list[Event]
     if any(event.object.startswith("unit:") for event in shown):
         names = Masks(member).names
         for event in shown:
-            event.object = _shown_object(event.object, names)
+            event.object = shown_object(event.object, names)
     return shown
 
 
@@ -77,7 +77,8 @@ def _without_name(event: Event, member: Membership) -> Event:
     return event
 
 
-def _shown_object(named: str, names: Mapping[str, str]) -> str:
+def shown_object(named: str, names: Mapping[str, str]) -> str:
+    """What an act was done to, a unit by the name that is shown of it."""
     kind, _, name = named.partition(":")
     return f"unit:{names[name]}" if kind == "unit" and name in names else named
 
@@ -94,7 +95,7 @@ def notices_with_shown_names(notices: Iterable[Notice]) -> list[Notice]:
     shown = list(notices)
     names = {member: Masks(member).names for member in {notice.member for notice in shown}}
     for notice in shown:
-        notice.object = _shown_object(notice.object, names[notice.member])
+        notice.object = shown_object(notice.object, names[notice.member])
     return shown
 
 

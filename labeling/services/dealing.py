@@ -8,8 +8,10 @@ from django.db import transaction
 from django.db.models import Exists, Max, OuterRef
 
 from labeling import sampling
+from labeling.blinding import codes_blind
 from labeling.errors import InvalidInputError, RoundStateError, StudyRuleError
 from labeling.models import Assignment, Membership, Round, RoundUnit, Sample, Submission, Unit
+from labeling.selectors.masks import Masks
 from labeling.services.events import notify
 from labeling.services.round_lock import lock_round, record_round
 from labeling.services.round_plans import parts_of
@@ -97,9 +99,12 @@ def store_dealt(coding_round: Round, dealt: Dealt) -> None:
 
 
 def refuse_issues_of_other_rounds(
-    coding_round: Round, dealt: Mapping[Membership, Sequence[RoundUnit]]
+    coding_round: Round, dealt: Mapping[Membership, Sequence[RoundUnit]], by: Membership | None = None
 ) -> None:
-    """Raise RoundStateError naming the units of whose issue a coder codes a part in another open round."""
+    """Raise RoundStateError naming the units of whose issue a coder codes a part in another open round.
+
+    ``by``, who asked, is told no more of the units than blinding allows.
+    """
     elsewhere = _issues_elsewhere(coding_round, dealt)
     clashes = sorted(
         {
@@ -109,6 +114,13 @@ def refuse_issues_of_other_rounds(
             if each.unit.issue_id in elsewhere[coder.pk]
         }
     )
+    if clashes and by is not None and codes_blind(coding_round, by):
+        raise RoundStateError(
+            f"So many of these units are coded in another open round: {len(clashes)}. Close that round first."
+        )
+    if clashes and by is not None:
+        names = Masks(by).names
+        clashes = sorted(names.get(ref, ref) for ref in clashes)
     if clashes:
         named = ", ".join(clashes[:5]) + (" and others" if len(clashes) > 5 else "")
         raise RoundStateError(
@@ -245,7 +257,7 @@ def redeal(
         }
         redealt = sampling.redeal(dealt, leaving.number, list(movable), locked.seed)
         if not dry_run:
-            _move(locked, redealt, movable, coders)
+            _move(locked, redealt, movable, coders, by)
             _tell(locked, {coders[number] for number in redealt.moves.values()}, by)
             record_round(locked, "round.redealt", by, coder=leaving.pk, moved=len(redealt.moves))
     return redealt
@@ -267,11 +279,12 @@ def _move(
     redealt: sampling.Redealt[int],
     movable: Mapping[str, Assignment],
     coders: Mapping[int, Membership],
+    by: Membership,
 ) -> None:
     taken: defaultdict[Membership, list[RoundUnit]] = defaultdict(list)
     for ref, number in redealt.moves.items():
         taken[coders[number]].append(movable[ref].round_unit)
-    refuse_issues_of_other_rounds(coding_round, taken)
+    refuse_issues_of_other_rounds(coding_round, taken, by)
     moved = [movable[ref].pk for ref in redealt.moves]
     Assignment.objects.filter(pk__in=moved).update(status=Assignment.Status.WITHDRAWN)
     for coder, units in taken.items():

@@ -1,12 +1,15 @@
 """The life of a round: planned, opened, closed, settled. Closing ends independent coding for good."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
+from labeling.blinding import codes_blind
 from labeling.errors import InvalidInputError, RoundStateError
 from labeling.models import (
     Assignment,
@@ -47,6 +50,7 @@ from labeling.services.round_plans import create_round, update_round
 __all__ = [
     "add_coders",
     "add_units",
+    "barred",
     "close_round",
     "create_round",
     "discard",
@@ -92,7 +96,7 @@ def open_round(
         locked.codebook = codebook_of(locked, by, freeze=freeze, version=codebook_version)
         refuse_settings_the_codebook_lacks(locked, locked.codebook)
         dealt = dealt_units(locked)
-        refuse_issues_of_other_rounds(locked, dealt)
+        refuse_issues_of_other_rounds(locked, dealt, by)
         store_dealt(locked, dealt)
         locked.after_unblinding = is_after_unblinding(locked, dealt)
         locked.move_to(Round.State.OPEN)
@@ -101,21 +105,38 @@ def open_round(
     return locked
 
 
+@dataclass(frozen=True, slots=True)
+class Barred:
+    """Why a running round cannot be taken back or discarded; empty where it can."""
+
+    to_draft: str
+    discard: str
+
+
+def barred(coding_round: Round) -> Barred:
+    """Say which ways out of a running round its coders' work has closed."""
+    dealt, number = _dealt(coding_round), coding_round.number
+    if _submitted(dealt).exists():
+        return Barred(
+            to_draft=f"Coders have submitted in round {number}, so it does not go back to draft.",
+            discard=f"Coders have submitted in round {number}: close it instead of discarding it.",
+        )
+    if dealt.filter(draft__isnull=False).exists():
+        answered = f"Coders have answered in round {number}. It can be closed, or discarded while nothing is "
+        return Barred(to_draft=f"{answered}submitted.", discard="")
+    return Barred("", "")
+
+
 def to_draft(*, coding_round: Round, by: Membership) -> Round:
     """Take an opened round back to plan it anew, while nobody has answered anything."""
     with transaction.atomic():
         locked = lock_round(coding_round)
-        dealt = _dealt(locked)
-        if locked.state == Round.State.OPEN and (
-            _submitted(dealt).exists() or dealt.filter(draft__isnull=False).exists()
-        ):
-            raise RoundStateError(
-                f"Coders have answered in round {locked.number}. "
-                "It can be closed, or discarded while nothing is submitted."
-            )
+        reason = barred(locked).to_draft
+        if locked.state == Round.State.OPEN and reason:
+            raise RoundStateError(reason)
         locked.move_to(Round.State.DRAFT)
         # Nobody wrote into them, and opening deals anew.
-        dealt.delete()
+        _dealt(locked).delete()
         if locked.kind != Round.Kind.TRAINING:
             locked.codebook = None
             locked.save(update_fields=["codebook"])
@@ -127,16 +148,13 @@ def discard(*, coding_round: Round, by: Membership) -> Round:
     """Give up a round in which nothing was submitted; drafts are kept, its number is not used again."""
     with transaction.atomic():
         locked = lock_round(coding_round)
-        dealt = _dealt(locked)
         if locked.state not in Round.RUNNING or locked.discarded_at is not None:
             raise RoundStateError(f"Round {locked.number} is {locked.get_state_display().lower()}.")
-        if _submitted(dealt).exists():
-            raise RoundStateError(
-                f"Coders have submitted in round {locked.number}: close it instead of discarding it."
-            )
+        if reason := barred(locked).discard:
+            raise RoundStateError(reason)
         if locked.state == Round.State.OPEN:
             locked.move_to(Round.State.DRAFT)
-        dealt.update(status=Assignment.Status.WITHDRAWN)
+        _dealt(locked).update(status=Assignment.Status.WITHDRAWN)
         locked.discarded_at = timezone.now()
         locked.save(update_fields=["discarded_at"])
         record_round(locked, "round.discarded", by)
@@ -208,28 +226,45 @@ def finish_round(*, coding_round: Round, by: Membership) -> Round:
 
 
 def unfinished(coding_round: Round, member: Membership) -> dict[str, list[dict[str, Any]]]:
-    """List what a close would leave behind: never submitted, changed since, or returned."""
+    """List what a close would leave behind: never submitted, changed since, or returned.
+
+    A lead who codes in the round is told of each coder how many units, of nobody which.
+    """
+    masks = Masks(member)
     rows = (
         _dealt(coding_round)
         .annotate(is_submitted=_has_submission())
         .select_related("coder__user", "round_unit__unit")
-        .order_by("round_unit__unit__ref", "coder__number")
+        .order_by(f"round_unit__unit__{masks.unit_order}", "coder__number")
     )
-    lists: dict[str, list[dict[str, Any]]] = {"missing": [], "changed": [], "returned": []}
-    names = Masks(member).names
+    lists: dict[str, list[Assignment]] = {"missing": [], "changed": [], "returned": []}
     for row in rows:
-        unit = row.round_unit.unit
-        named = {"unit": names.get(unit.ref, unit.ref), "id": unit.pk, "coder": row.coder.name}
         if not row.is_submitted:
-            lists["missing"].append(named)
+            lists["missing"].append(row)
         elif row.return_reason:
-            lists["returned"].append(named)
+            lists["returned"].append(row)
         elif row.status != Assignment.Status.SUBMITTED:
-            lists["changed"].append(named)
-    return lists
+            lists["changed"].append(row)
+    if codes_blind(coding_round, member):
+        return {name: _counted(left) for name, left in lists.items()}
+    return {name: _named(left, masks.names) for name, left in lists.items()}
 
 
-def workload(coding_round: Round) -> dict[str, Any]:
+def _counted(rows: Iterable[Assignment]) -> list[dict[str, Any]]:
+    counts = Counter(row.coder for row in rows)
+    coders = sorted(counts, key=lambda coder: coder.number)
+    return [{"coder": coder.name, "units": counts[coder]} for coder in coders]
+
+
+def _named(rows: Iterable[Assignment], names: Mapping[str, str]) -> list[dict[str, Any]]:
+    return [
+        {"unit": names.get(unit.ref, unit.ref), "id": unit.pk, "coder": row.coder.name}
+        for row in rows
+        for unit in (row.round_unit.unit,)
+    ]
+
+
+def workload(coding_round: Round, member: Membership) -> dict[str, Any]:
     """Say what opening the round asks of each coder: units, and hours at the pilot's median."""
     dealt = dealt_units(coding_round) if coding_round.coders.exists() else {}
     seconds = median_seconds(coding_round)
@@ -246,14 +281,14 @@ def workload(coding_round: Round) -> dict[str, Any]:
             }
             for coder, units in dealt.items()
         ],
-        "seen_before": units_seen_before(coding_round),
+        "seen_before": units_seen_before(coding_round, member),
     }
 
 
 def _refuse_unfinished(coding_round: Round, by: Membership) -> None:
     lists = unfinished(coding_round, by)
     if any(lists.values()):
-        told = [f"{len(rows)} {name}" for name, rows in lists.items() if rows]
+        told = [f"{sum(row.get('units', 1) for row in rows)} {name}" for name, rows in lists.items() if rows]
         raise RoundStateError(
             f"The round is not complete: {', '.join(told)}. Wait for them, or close without them.", **lists
         )
@@ -263,7 +298,7 @@ def _undo_close(coding_round: Round, reason: str, by: Membership) -> Round:
     held: dict[Membership, list[RoundUnit]] = {}
     for row in _dealt(coding_round).select_related("coder__group", "round_unit__unit"):
         held.setdefault(row.coder, []).append(row.round_unit)
-    refuse_issues_of_other_rounds(coding_round, held)
+    refuse_issues_of_other_rounds(coding_round, held, by)
     undo_opening(coding_round)
     coding_round.missing = ""
     coding_round.instructions = _with_reason(coding_round, reason)

@@ -40,6 +40,7 @@ from labeling.models import (
 from labeling.selectors.coding import own_assignments
 from labeling.selectors.dashboard import round_rows
 from labeling.selectors.known_answers import given_count
+from labeling.selectors.masks import Masks
 from labeling.selectors.planning import preview_units
 from labeling.selectors.progress import round_progress
 from labeling.selectors.proposals import readable_proposals
@@ -168,7 +169,7 @@ def _of_state(coding_round: Round, member: Membership) -> dict[str, Any]:
     """What the page shows of a round in this state, and to a lead the forms that lead out of it."""
     if coding_round.state == Round.State.DRAFT:
         return {
-            "workload": rounds.workload(coding_round),
+            "workload": rounds.workload(coding_round, member),
             "open_form": _open_form(coding_round),
             "known_answers": _known_answers(coding_round),
             "units_form": MoreUnitsForm(coding_round=coding_round),
@@ -176,6 +177,7 @@ def _of_state(coding_round: Round, member: Membership) -> dict[str, Any]:
     if coding_round.state == Round.State.OPEN:
         return {
             "shown": round_progress(coding_round, member),
+            "barred": rounds.barred(coding_round) if member.is_lead else None,
             "close_form": CloseForm(),
             "redeal_form": RedealForm(coders=list(coding_round.coders.select_related("user"))),
             "units_form": MoreUnitsForm(coding_round=coding_round),
@@ -214,7 +216,8 @@ def _unit_table(request: CoderRequest, coding_round: Round, member: Membership) 
     """A page of the units. While a round is open its coders have their queue, and others know of no unit."""
     if coding_round.state == Round.State.OPEN and not member.is_lead:
         return {}
-    rows = known_units(coding_round, member).select_related("unit").order_by("unit__ref")
+    order = Masks(member).unit_order
+    rows = known_units(coding_round, member).select_related("unit").order_by(f"unit__{order}")
     page = Paginator(rows, UNITS_PER_PAGE).get_page(request.GET.get("page"))
     units = listed_round_units(coding_round, member, list(page))
     has_strata = any(unit.stratum != "" for unit in units)

@@ -66,9 +66,11 @@ def _get_training_or_404(
 def known_answer_list(request: CoderRequest, slug: str, number: int) -> HttpResponse:
     coding_round, lead = _get_training_or_404(request, slug, number, role=Role.LEAD)
     units = coding_round.round_units.filter(left_out=False).select_related("unit__snapshot")
-    page = Paginator(units.order_by("unit__ref"), UNITS_PER_PAGE).get_page(request.GET.get("page"))
+    masks = Masks(lead)
+    ordered = units.order_by(f"unit__{masks.unit_order}")
+    page = Paginator(ordered, UNITS_PER_PAGE).get_page(request.GET.get("page"))
     known = known_answers(coding_round, lead)
-    names = Masks(lead).names
+    names = masks.names
     newest = codebooks.current(coding_round.study)
     coding_round.codebook = used = training.reference_codebook(coding_round)
     context = _frame(coding_round, lead) | {

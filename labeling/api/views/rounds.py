@@ -1,5 +1,6 @@
 """Rounds over the API: their settings, their units and coders, and the way from draft to done."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
@@ -29,8 +30,10 @@ from labeling.api.serializers.rounds import (
     SeedsOutput,
     UnitsInput,
 )
+from labeling.blinding import codes_blind
 from labeling.errors import InvalidInputError
 from labeling.models import CategoryProposal, Membership, Role, Round, RoundUnit, Study, Unit
+from labeling.sampling import Redealt
 from labeling.selectors.masks import Masks
 from labeling.selectors.planning import preview_units
 from labeling.selectors.progress import round_progress
@@ -53,10 +56,7 @@ def round_data(coding_round: Round, member: Membership) -> dict[str, Any]:
 
 def _may_know_the_seeds(coding_round: Round, member: Membership) -> bool:
     """Whoever knows the seeds can work out which units are coded by several; nobody coding may."""
-    codes = any(coder.pk in member.coder_ids for coder in coding_round.coders.all())
-    return coding_round.is_unblinded or (
-        member.is_lead and (coding_round.state == Round.State.DRAFT or not codes)
-    )
+    return coding_round.is_unblinded or (member.is_lead and not codes_blind(coding_round, member))
 
 
 def _coders(study: Study, names: Sequence[int | str], field: str = "coders") -> list[Membership]:
@@ -140,7 +140,7 @@ class RoundPreview(ApiView):
         """Three units as a coder would see them, and the work the round will be. Nothing is stored."""
         coding_round, lead = get_round_by_id_or_404(self.user, round_id, role=Role.LEAD)
         return Response(
-            {"units": preview_units(coding_round, lead), "workload": rounds.workload(coding_round)}
+            {"units": preview_units(coding_round, lead), "workload": rounds.workload(coding_round, lead)}
         )
 
 
@@ -265,24 +265,33 @@ class RoundCoders(ApiView):
 class RoundRedeal(ApiView):
     @extend_schema(request=RedealInput, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, round_id: int) -> Response:
-        """Give what ``from`` has not submitted to the others; ``dry_run`` only says what would move."""
+        """Give what ``from`` has not submitted to the others; ``dry_run`` only says what would move.
+
+        A lead who codes in the round is told how many units, not which.
+        """
         coding_round, lead = get_round_by_id_or_404(self.user, round_id, role=Role.LEAD)
         body = self.read(RedealInput)
         (leaving,) = _coders(coding_round.study, [body["from"]], field="from")
         redealt = dealing.redeal(coding_round=coding_round, leaving=leaving, by=lead, dry_run=body["dry_run"])
-        numbers = dict(coding_round.study.memberships.values_list("number", "pk"))
-        names = Masks(lead).names
-        return Response(
-            {
-                "from": leaving.pk,
-                "dry_run": body["dry_run"],
-                "moves": [
-                    {"unit": names.get(ref, ref), "to": numbers[number]}
-                    for ref, number in sorted(redealt.moves.items())
-                ],
-                "stuck": [names.get(ref, ref) for ref in redealt.stuck],
-            }
-        )
+        told = redealt_data(coding_round, redealt, lead)
+        return Response({"from": leaving.pk, "dry_run": body["dry_run"], **told})
+
+
+def redealt_data(coding_round: Round, redealt: Redealt[int], lead: Membership) -> dict[str, Any]:
+    """Which units go to whom and which stay; to a lead who codes in the round only how many."""
+    numbers = dict(coding_round.study.memberships.values_list("number", "pk"))
+    if codes_blind(coding_round, lead):
+        counts = Counter(numbers[number] for number in redealt.moves.values())
+        return {
+            "moves": [{"units": count, "to": to} for to, count in sorted(counts.items())],
+            "stuck": len(redealt.stuck),
+        }
+    names = Masks(lead).names
+    moves = sorted((names.get(ref, ref), numbers[number]) for ref, number in redealt.moves.items())
+    return {
+        "moves": [{"unit": unit, "to": to} for unit, to in moves],
+        "stuck": sorted(names.get(ref, ref) for ref in redealt.stuck),
+    }
 
 
 class RoundProgress(ApiView):

@@ -40,8 +40,10 @@ class RoundReference(ApiView):
         coding_round, member = get_round_by_id_or_404(self.user, round_id)
         _refuse_other_kinds(coding_round)
         known = known_answers(coding_round, member)
-        names = Masks(member).names
-        units = coding_round.round_units.filter(pk__in=known).select_related("unit").order_by("unit__ref")
+        masks = Masks(member)
+        names = masks.names
+        units = coding_round.round_units.filter(pk__in=known).select_related("unit")
+        units = units.order_by(f"unit__{masks.unit_order}")
         return Response({names.get(each.unit.ref, each.unit.ref): known[each.pk].data for each in units})
 
     @extend_schema(request=OpenApiTypes.OBJECT, responses=RoundOutput)

@@ -22,7 +22,8 @@ from labeling.models import (
 )
 from labeling.sampling import ranking
 from labeling.selectors.export.reader import BATCH, Reader
-from labeling.selectors.studies import tells_who_is_who
+from labeling.selectors.masks import Masks
+from labeling.selectors.studies import shown_object, tells_who_is_who
 from labeling.services.codebooks import readable_versions
 from labeling.services.corpus import funnel
 
@@ -152,12 +153,13 @@ def event_rows(reader: Reader) -> Iterator[EventRow]:
     """What was done; of an open round only what was done to the round itself. Reading is not doing."""
     closed = Q(round__isnull=True) | Q(round__state__in=Round.UNBLINDED) | Q(verb__startswith="round.")
     rows = Event.objects.using(reader.using).filter(closed, study=reader.study).select_related("round")
+    names = Masks(reader.member).names
     for each in rows.exclude(verb__in=READS).order_by("at", "pk").iterator(chunk_size=BATCH):
         yield EventRow(
             at=each.at,
             round=each.round.number if each.round else None,
             by="" if tells_who_is_who(each) else reader.name(each.by_id),
             verb=each.verb,
-            object=each.object,
+            object=shown_object(each.object, names),
             data=json.dumps(each.data, sort_keys=True, ensure_ascii=False),
         )

@@ -480,7 +480,7 @@ def test_units_added_later_go_first_to_the_coder_who_came_later(draft, study, le
     opened = open_round(draft)
     rounds.add_coders(coding_round=opened, coders=[coders[2]], by=lead)
     units = [make_unit(study) for _ in range(4)]
-    assert rounds.workload(opened)["assignments"] == 12, "of an open round too"
+    assert rounds.workload(opened, lead)["assignments"] == 12, "of an open round too"
     planned = plan_units(coding_round=opened, units=units)
     assert "eve" not in dealt(opened)
     rounds.add_units(coding_round=opened, units=units, by=lead)
@@ -551,7 +551,7 @@ def test_the_workload_counts_hours_at_the_pilots_median(study, coders, codebook)
     for assignment, seconds in zip(Assignment.objects.all(), (600, 600, 600, 600, 60, 6000), strict=True):
         Assignment.objects.filter(pk=assignment.pk).update(active_seconds=seconds)
     close(pilot)
-    load = rounds.workload(create(study, coders=coders[:2]))
+    load = rounds.workload(create(study, coders=coders[:2]), lead_of(study))
     assert load["median_seconds"] == 600
     assert [(row["name"], row["units"], row["hours"]) for row in load["coders"]] == [
         ("ada", 6, 1.0),
@@ -560,15 +560,24 @@ def test_the_workload_counts_hours_at_the_pilots_median(study, coders, codebook)
     assert load["seen_before"] == []
 
 
-def test_units_whose_answers_a_coder_could_read_are_named(study, coders, codebook):
+def test_units_whose_answers_a_coder_could_read_are_named(study, lead, coders, codebook):
     first = closed_round(study, coders[:2])
     units = [each.unit for each in first.round_units.all()]
     refs = sorted(unit.ref for unit in units)
-    assert rounds.workload(create(study, units=units, coders=coders[:2]))["seen_before"] == refs
-    assert rounds.workload(create(study, units=units, coders=[coders[2]]))["seen_before"] == []
+    assert rounds.workload(create(study, units=units, coders=coders[:2]), lead)["seen_before"] == refs
+    assert rounds.workload(create(study, units=units, coders=[coders[2]]), lead)["seen_before"] == []
 
 
 # Races
+
+
+def test_a_lead_who_codes_masked_units_is_not_told_their_names_when_planning(study, lead, coders, codebook):
+    earlier = closed_round(study, coders)
+    units = [each.unit for each in earlier.round_units.select_related("unit")[:2]]
+    planned = create(study, units=units, coders=coders[:2])
+    make_round(study, coders=[lead], units=units[:1], masked_fields=["repository"])
+    seen = rounds.workload(planned, lead)["seen_before"]
+    assert sorted(seen) == sorted([f"unit {units[0].pk}", units[1].ref])
 
 
 def at_once(*calls):

@@ -18,6 +18,7 @@ from tests.factories import (
     make_submission,
     make_user,
 )
+from tests.labeling.closing import close, coded_round
 
 pytestmark = pytest.mark.django_db
 
@@ -106,6 +107,14 @@ def test_the_dashboard_says_what_comes_first_and_what_comes_then(lead, study):
         "Reconcile the 1 open disagreement of Round 2",
         "Open Round 3",
     ]
+
+
+def test_the_dashboard_counts_what_is_left_before_answers_are_final(lead, study):
+    close(coded_round({"ada": ["crash", "hang", "hang"], "ben": ["crash", "crash", "hang"]}, study=study))
+    page = lead.get(study.get_absolute_url()).text
+    assert "1 with open disagreements" in page
+    assert "2 settled, in a round to finish" in page
+    assert "to reconcile" not in page
 
 
 def test_the_dashboard_costs_the_same_for_many_issues(lead, study, django_assert_num_queries):
