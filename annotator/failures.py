@@ -8,6 +8,7 @@ from django.db import DataError, InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.views.defaults import page_not_found
 
 from labeling.errors import NOT_STORED, InvalidInputError, StudyRuleError
 
@@ -31,6 +32,12 @@ def problem(status: HTTPStatus, sentence: str) -> HttpResponse:
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Say what to do about a form that is too old; ``reason`` is for developers."""
     return HttpResponse(render_to_string("csrf_failure.html"), status=403)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if is_api(request):
+        return problem(HTTPStatus.NOT_FOUND, "The API has no such address. /api/v1/docs/ lists those it has.")
+    return page_not_found(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

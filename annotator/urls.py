@@ -21,4 +21,5 @@ urlpatterns = [
     path("", include("labeling.urls")),
 ]
 
+handler404 = "annotator.failures.not_found"
 handler500 = "annotator.failures.server_error"

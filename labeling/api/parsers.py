@@ -1,6 +1,5 @@
 """Bodies of requests."""
 
-import math
 import re
 from collections.abc import Mapping
 from typing import IO, Any
@@ -14,7 +13,7 @@ LARGEST_NUMBER = 2**63 - 1
 CHARACTER = (
     "The text holds NUL or half of a character (a lone surrogate), which cannot be stored. Leave it out."
 )
-NUMBER = f"The number is out of range. Give one of at most {LARGEST_NUMBER}."
+NUMBER = f"The number is out of range. Give one from {-LARGEST_NUMBER - 1} to {LARGEST_NUMBER}."
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -49,7 +48,7 @@ def misfit(value: Any) -> str:
         elif isinstance(each, str):
             if _UNSTORABLE.search(each):
                 return CHARACTER
-        elif isinstance(each, int | float) and not (math.isfinite(each) and abs(each) <= LARGEST_NUMBER):
+        elif isinstance(each, int | float) and not -LARGEST_NUMBER - 1 <= each <= LARGEST_NUMBER:
             return NUMBER
     return ""
 

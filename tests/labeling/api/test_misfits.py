@@ -7,6 +7,7 @@ from django.urls import reverse
 from drf_spectacular.generators import SchemaGenerator
 from rest_framework.test import APIClient
 
+from labeling.api.parsers import misfit
 from tests.factories import assignment_of, lead_of, make_round, make_study
 
 pytestmark = pytest.mark.django_db
@@ -71,7 +72,9 @@ def test_what_cannot_be_stored_is_refused_by_field(lead, study, coding_round, me
     assert answer.json()["detail"].startswith(("The text holds NUL", "The number is out of range"))
 
 
-@pytest.mark.parametrize("address", ["rounds/99999999999999999999/", "jobs/²/", "jobs/99999999999999999999/"])
+@pytest.mark.parametrize(
+    "address", ["rounds/99999999999999999999/", "jobs/²/", "jobs/99999999999999999999/", "nowhere/"]
+)
 def test_an_address_no_row_can_have_is_not_found(lead, address):
     answer = lead.get(f"/api/v1/{address}")
     assert (answer.status_code, answer["Content-Type"]) == (404, "application/problem+json")
@@ -83,3 +86,8 @@ def test_the_schema_says_what_a_body_means_and_nothing_of_how_it_is_read():
     quote = schemas["EvidenceInputRequest"]["properties"]
     assert all(quote[name]["description"] for name in ("document", "start", "end", "quote"))
     assert "more" in schemas["TopUpInputRequest"]["properties"]["size"]["description"]
+
+
+def test_the_outermost_numbers_a_column_holds_are_taken():
+    assert misfit([-(2**63), 2**63 - 1, True, None, 0.5, {"\N{GRINNING FACE}": []}]) == ""
+    assert all(misfit(beyond) for beyond in (-(2**63) - 1, 2**63, float("inf"), float("nan")))
