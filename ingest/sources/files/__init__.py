@@ -1,7 +1,7 @@
 """Issues from files: tables (CSV, TSV, XLSX) and GitHub objects (JSON, JSON lines, zips of them).
 
-Everything is read as a stream: a file of a gigabyte needs the memory of its largest issue, and a few bytes
-for each row to know an issue that comes again.
+Everything is read as a stream: a file of a gigabyte needs the memory of its largest issue, and where rows
+have no dates a few bytes for each of them to know an issue that comes again.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def read_issues(path: Path, mapping: Mapping[str, str] | None = None) -> Iterato
     """Give each issue of the file with its row number, or why the row was rejected.
 
     ``mapping`` names, for columns of a table, what they hold (see ``FIELDS``); without it the header
-    decides. An issue that comes again is rejected: nobody could say which of its rows is meant. Raises
-    ``SourceError`` where the rest of the file cannot be read.
+    decides. An issue that comes again without a date of change is rejected: nobody could say which of its
+    rows is meant. Raises ``SourceError`` where the rest of the file cannot be read.
     """
     header = read_header(path)
     chosen = dict(mapping) if mapping else guess_mapping(header)
@@ -75,6 +75,8 @@ def _reason_against(record: IssueRecord, number: int, first_rows: dict[int, int]
     """Say why the record cannot be stored; ``first_rows`` has the row of each issue so far, by its hash."""
     if reason := reason_against(record):
         return reason
+    if record.updated_at is not None:
+        return None  # dumps that go on for months hold an issue as often as it changed: the last one stands
     # Of a million keys the hashes take a third of the memory, and two are the same once in millions of files.
     first = first_rows.setdefault(hash(record.key), number)
     return None if first == number else f"it is the issue of row {first} again. Keep one of the two."
