@@ -208,6 +208,7 @@ CORPUS = {
     "api:issue-fetch-fix": LEADS_ACT,
     "api:issue-redact": LEADS_ACT,
     "api:sample-list": LEADS_PAGE,
+    "api:sample-size": acts(leads()),
     "api:sample-detail": Row(leads()),
     "api:sample-top-up": LEADS_ACT,
     "api:sample-replace": LEADS_ACT,

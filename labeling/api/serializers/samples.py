@@ -39,8 +39,9 @@ class IssueField(serializers.Field[Any, Any, Any, Any]):
         return value
 
 
-class SampleInput(Input):
-    method = serializers.ChoiceField(choices=Sample.Method.choices)
+class SizeInput(Input):
+    """What the calculator asks for: a size, or the margin that it is to keep."""
+
     size = serializers.IntegerField(required=False, allow_null=True, min_value=1)
     confidence = serializers.FloatField(required=False, allow_null=True)
     margin = serializers.FloatField(required=False, allow_null=True)
@@ -55,6 +56,12 @@ class SampleInput(Input):
         required=False, min_value=0, help_text="More units, drawn beside the size for pilots alone."
     )
     allocation = AllocationField(required=False)
+
+
+class SampleInput(SizeInput):
+    """What a draw asks for: a size, or the margin that it is to keep, and how it is drawn."""
+
+    method = serializers.ChoiceField(choices=Sample.Method.choices)
     seed = serializers.IntegerField(required=False, min_value=-(2**63), max_value=2**63 - 1)
     filters = serializers.DictField(required=False)
     issues = serializers.ListField(child=IssueField(), required=False)
@@ -69,6 +76,24 @@ class TopUpInput(Input):
 class ReplaceInput(Input):
     unit = serializers.IntegerField()
     reason = serializers.CharField(max_length=500)
+
+
+class PlannedStratumOutput(serializers.Serializer[Any]):
+    stratum = serializers.CharField()
+    eligible = serializers.IntegerField()
+    drawn = serializers.IntegerField()
+    margin = serializers.FloatField(allow_null=True, help_text="Null where nothing is drawn.")
+
+
+class SizeOutput(serializers.Serializer[Any]):
+    population = serializers.IntegerField(help_text="Eligible issues.")
+    size = serializers.IntegerField()
+    confidence = serializers.FloatField()
+    margin = serializers.FloatField(help_text="Half-width of the interval of a proportion of such a sample.")
+    proportion = serializers.FloatField()
+    pilot = serializers.IntegerField()
+    strata = PlannedStratumOutput(many=True)
+    units_for_kappa = serializers.IntegerField(help_text="For an interval of kappa 0.10 to either side.")
 
 
 class StratumOutput(serializers.Serializer[Any]):

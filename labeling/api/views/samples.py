@@ -17,11 +17,13 @@ from labeling.api.serializers.samples import (
     SampleInput,
     SampleOutput,
     SampleUnitOutput,
+    SizeInput,
+    SizeOutput,
     TopUpInput,
 )
 from labeling.errors import InvalidInputError
 from labeling.models import Membership, Role, Sample, User
-from labeling.selectors.samples import listed_units, samples_of
+from labeling.selectors.samples import listed_units, samples_of, size_plan
 from labeling.services import samples
 
 
@@ -65,6 +67,19 @@ class SampleList(ApiView):
         return Response(sample_data(sample, lead), status=201, headers=place)
 
 
+class SampleSize(ApiView):
+    @extend_schema(request=SizeInput, responses=SizeOutput)
+    def post(self, request: Request, slug: str) -> Response:
+        """The size a margin needs, or the margin a size gives, of the issues eligible now; draws nothing."""
+        study, _ = get_study_or_404(self.user, slug, role=Role.LEAD)
+        asked = {name: value for name, value in self.read(SizeInput).items() if value is not None}
+        try:
+            plan = size_plan(study, **asked)
+        except ValueError as error:
+            raise InvalidInputError({"size": [str(error)]}) from None
+        return Response(SizeOutput(plan).data)
+
+
 class SampleDetail(ApiView):
     @extend_schema(responses=SampleOutput)
     def get(self, request: Request, sample_id: int) -> Response:
@@ -94,6 +109,7 @@ class SampleReplace(ApiView):
 
 urlpatterns: list[URLPattern] = [
     path("studies/<slug:slug>/samples/", SampleList.as_view(), name="sample-list"),
+    path("studies/<slug:slug>/samples/size/", SampleSize.as_view(), name="sample-size"),
     path("samples/<int:sample_id>/", SampleDetail.as_view(), name="sample-detail"),
     path("samples/<int:sample_id>/top_up/", SampleTopUp.as_view(), name="sample-top-up"),
     path("samples/<int:sample_id>/replace/", SampleReplace.as_view(), name="sample-replace"),

@@ -3,6 +3,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from labeling.models import Role, Sample
+from labeling.sampling.size import margin_of, sample_size
 from tests.factories import lead_of, make_issue, make_member, make_round, make_study, make_user
 
 pytestmark = pytest.mark.django_db
@@ -111,6 +112,20 @@ def test_a_sample_grows_and_a_unit_is_replaced(lead, study):
     assert again.status_code == 409
     for body in ({"unit": unit["id"]}, {"unit": 0, "reason": "spam"}, {"unit": unit["id"], "reason": ""}):
         assert lead.post(url, body, format="json").status_code == 422, body
+
+
+def test_the_calculator_tells_size_and_margin_and_draws_nothing(lead, study):
+    url = reverse("api:sample-size", args=[study.slug])
+    whole = study.issues.filter(eligible=True).count()
+    needed = lead.post(url, {"margin": 0.2}, format="json").json()
+    assert needed["population"] == whole
+    assert needed["size"] == sample_size(whole, 0.95, 0.2)
+    given = lead.post(url, {"size": needed["size"], "strata": "repository"}, format="json").json()
+    assert given["margin"] == pytest.approx(margin_of(needed["size"], whole))
+    assert sum(each["drawn"] for each in given["strata"]) == needed["size"]
+    assert not Sample.objects.exists()
+    for wrong in ({"size": whole + 1}, {"margin": 2}, {"confidence": 1}, {"strata": "colour"}, {"size": "x"}):
+        assert lead.post(url, wrong, format="json").status_code == 422, wrong
 
 
 def test_a_repeated_post_draws_once(lead, study):
