@@ -1,8 +1,7 @@
 # `make run` starts Intercoder, `make test` runs every test. Both need Python >= 3.11 and make, nothing else.
 
 BIN := .venv/bin
-# Three processes on two cores: many a test waits for a server or a browser.
-PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 # The first Python here that is new enough.
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)

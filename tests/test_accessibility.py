@@ -72,6 +72,8 @@ def pages_of_a_coder() -> list[str]:
     return [f"/studies/demo/{each}" for each in below]
 
 
+# All pages, each in two sizes and two schemes, take minutes.
+@pytest.mark.soak
 @pytest.mark.parametrize(("name", "pages"), [("lead", pages_of_a_lead), ("ada", pages_of_a_coder)])
 def test_axe_finds_nothing(demo, browser, name, pages):
     page = browser.new_page(reduced_motion="reduce")
