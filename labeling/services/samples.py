@@ -79,8 +79,7 @@ def draw(
         eligible = _eligible(study, filters or {}, issues if method == Sample.Method.LIST else None)
         frame = {issue.key: stratum_of((issue, issue.latest), strata) for issue in eligible}
         sizes = _sizes(frame, method, size, confidence, margin, allocation or {}, proportion)
-        drawn = _drawn(frame, sizes, seed)
-        for_pilot = _for_pilot(frame, sizes, pilot, seed)
+        drawn, for_pilot = _drawn(frame, sizes, pilot, seed)
         sample = Sample.objects.create(
             study=study,
             method=method,
@@ -256,23 +255,18 @@ def _refuse_wrong_shares(method: str, proportion: float | None, pilot: int) -> N
         raise InvalidInputError(errors)
 
 
-def _for_pilot(
-    frame: Mapping[str, str], sizes: Mapping[str, int], pilot: int, seed: int
-) -> dict[str, list[sampling.Ranked]]:
-    """The next ranks of each stratum, shared out by what the sample leaves in it."""
+def _pilot_sizes(frame: Mapping[str, str], sizes: Mapping[str, int], pilot: int) -> dict[str, int]:
+    """Share the units for the pilot out by what the sample leaves in each stratum."""
     if not pilot:
         return {}
     available = Counter(frame.values())
     left = {stratum: available[stratum] - sizes.get(stratum, 0) for stratum in available}
     try:
-        shares = sampling.allocate_proportional(left, pilot)
+        return sampling.allocate_proportional(left, pilot)
     except ValueError as error:
         raise SampleError(
             f"The sample leaves {sum(left.values())} issues. Take at most those for the pilot alone."
         ) from error
-    more = {stratum: sizes.get(stratum, 0) + shares.get(stratum, 0) for stratum in available}
-    ranked = sampling.draw_stratified(frame, more, seed)
-    return {stratum: list(ranks)[sizes.get(stratum, 0) :] for stratum, ranks in ranked.items()}
 
 
 def _eligible(study: Study, filters: Mapping[str, Any], issues: Sequence[str | int] | None) -> list[Issue]:
@@ -395,8 +389,17 @@ def stratum_sizes(
     return share_out(available, size)
 
 
-def _drawn(frame: Mapping[str, str], sizes: Mapping[str, int], seed: int) -> dict[str, list[sampling.Ranked]]:
-    return sampling.draw_stratified(frame, sizes, seed)
+Ranks = dict[str, list[sampling.Ranked]]
+
+
+def _drawn(frame: Mapping[str, str], sizes: Mapping[str, int], pilot: int, seed: int) -> tuple[Ranks, Ranks]:
+    """The first ranks of each stratum are the sample, the next ones are for the pilot alone."""
+    more = Counter(sizes) + Counter(_pilot_sizes(frame, sizes, pilot))
+    ranked = sampling.draw_stratified(frame, more, seed)
+    return (
+        {stratum: ranks[: sizes.get(stratum, 0)] for stratum, ranks in ranked.items()},
+        {stratum: ranks[sizes.get(stratum, 0) :] for stratum, ranks in ranked.items()},
+    )
 
 
 def _taken(sample: Sample) -> set[str]:
