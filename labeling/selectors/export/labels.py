@@ -107,10 +107,11 @@ def _finals(
             whole = decisions.get((round_unit.pk, UNIT))
             columns = results[round_unit.round_id]
             final = reader.all_rounds or columns.coding_round.state == Round.State.RECONCILED
-            status = _final_status(unit, decision, whole) if final or unit.split_at else "open"
-            is_settled = final and columns.coding_round.reconciliation_opened_at is not None
-            if decision is None and status == "open" and is_settled:
-                status = "open" if (round_unit.pk, dimension_key) in texts else "missing"
+            has_begun = columns.coding_round.reconciliation_opened_at is not None
+            has_text = (round_unit.pk, dimension_key) in texts
+            status = "open"
+            if final or unit.split_at:
+                status = _final_status(unit, decision, whole, may_be_missing=has_begun and not has_text)
             yield dimension_key, Final(columns, round_unit, decision, whole, status)
 
 
@@ -120,11 +121,15 @@ def _speaks(rows: Sequence[RoundUnit], results: Mapping[int, RoundColumns]) -> R
     return (finished or list(rows))[-1]
 
 
-def _final_status(unit: Unit, decision: Decision | None, whole: Decision | None) -> str:
+def _final_status(
+    unit: Unit, decision: Decision | None, whole: Decision | None, *, may_be_missing: bool
+) -> str:
     if unit.split_at is not None:
         return "split"
     if whole is not None and whole.how and whole.excluded:
         return "excluded"
+    if decision is None and may_be_missing:
+        return "missing"
     if decision is None or not decision.how:
         return "open"
     return "final" if decision.state == CODED else decision.state
