@@ -16,7 +16,8 @@ from django.utils import timezone
 from ingest.models import ImportRun
 from ingest.normalise import clean_text
 from ingest.sources.base import SourceError, SourceQuery
-from ingest.sources.files import guess_format
+from ingest.sources.files import guess_format, preview
+from ingest.sources.files.formats import NO_ISSUES
 from ingest.sources.github.addresses import read_issue, read_repository
 from ingest.sources.github.search import texts
 from labeling.errors import CorpusError, InvalidInputError
@@ -91,6 +92,8 @@ def keep_upload(file: IO[bytes], name: str, *, mapping: Mapping[str, str] | None
         if size > LARGEST_FILE:
             raise SourceError("The file is larger than 1 GB. Split it into smaller ones.", permanent=True)
         told = guess_format(path)
+        if not preview(path, rows=1).rows:
+            raise SourceError(NO_ISSUES, permanent=True)
     except SourceError as error:
         path.unlink()
         raise InvalidInputError({"file": [error.sentence]}) from error

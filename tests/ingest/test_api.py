@@ -148,6 +148,9 @@ def test_a_dry_run_shows_how_the_file_would_be_read_and_keeps_nothing(lead, stud
     ("content", "body", "field"),
     [
         (b"%PDF-1.7", {}, "file"),
+        (b"[]", {}, "file"),
+        (b"title,body\n", {}, "file"),
+        (b"title,title\na,b\n", {}, "file"),
         (TABLE, {"mapping": "[]"}, "mapping"),
         (TABLE, {"mapping": "{"}, "mapping"),
         (TABLE, {"mapping": '{"url": "colour"}'}, "mapping"),

@@ -429,6 +429,10 @@ def test_a_row_no_database_could_hold_is_rejected_and_the_others_come(write, cha
         (b"[" * 200_000, "nested more than 1,000 levels"),
         (b'[{"title": "a", "x": ' + b"[" * 70_000, "nested more than 1,000 levels"),
         (b"\x89PNG\r\n\x1a\n\x81\x8d\x00", "cannot be read"),
+        (b'{"title": "cut off in the mid', "breaks off after 0 issues"),
+        (b'{"issues": [{"title": "a"}, {"title": "b"}', "breaks off after 0 issues"),
+        (b" null\n", "holds no issues. .* “null”"),
+        (b'"a text"', "holds no issues"),
     ],
 )
 def test_what_would_exhaust_or_confuse_the_reader_is_refused(write, content, sentence):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import json
 import re
 import zipfile
 from functools import lru_cache
@@ -22,6 +23,7 @@ LONGEST = 64 * 1024**2
 LARGEST_CONTENT = 8 * 1024**3
 #: The texts of a workbook are read into memory at once.
 LARGEST_WORKBOOK = 512 * 1024**2
+NO_ISSUES = "The file holds no issues. Choose another one."
 DAMAGED_WORKBOOK = "The workbook is damaged. Open it in a spreadsheet program and save it again as XLSX."
 
 #: How PDF, gzip, old Office files, SQLite and pictures begin.
@@ -59,9 +61,11 @@ def guess_format(path: Path) -> Format:
     if text.startswith("["):
         return "json"
     if text.startswith("{"):
-        return "jsonl" if _is_lines(text) else "json"
+        return "jsonl" if _is_lines(path) else "json"
     if "\x00" in text:
         raise SourceError("This is no text file. Save it as CSV, XLSX, JSON or JSON lines.", permanent=True)
+    if _is_one_value(text):
+        raise SourceError(f"{NO_ISSUES} All that stands in it is “{text.strip()[:40]}”.", permanent=True)
     return "tsv" if guess_delimiter(re.split(r"[\r\n]", text, maxsplit=1)[0]) == "\t" else "csv"
 
 
@@ -101,10 +105,24 @@ def _is_utf8(file: IO[bytes]) -> bool:
     return True
 
 
-def _is_lines(text: str) -> bool:
-    """Whether each line holds a whole object: no program that indents ends its first line with a brace."""
-    first, line_end, _ = text.partition("\n")
-    return not line_end or first.rstrip().endswith("}")
+def _is_lines(path: Path) -> bool:
+    """Whether each line holds a whole object: no program that indents ends its first line with a brace.
+
+    A single line is an object that may be cut off, and is read as one, so that it is missed.
+    """
+    with path.open(encoding=guess_encoding(path), errors="replace") as file:
+        lines = iter(lambda: file.readline(LONGEST), "")
+        first = next((line for line in lines if line.strip("\ufeff \t\r\n")), "")
+        return first.rstrip().endswith("}") and bool(file.read(1))
+
+
+def _is_one_value(text: str) -> bool:
+    """Whether it is a single value of JSON (null, a number, a text), which would pass for a header."""
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _inside_zip(path: Path) -> Format:
