@@ -10,19 +10,19 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ingest import services
-from ingest.access import get_import_or_404
-from ingest.dry_run import dry_run
-from ingest.models import ImportRun
+from ingest import services, uploads
+from ingest.access import get_import_or_404, get_upload_or_404
+from ingest.models import ImportRun, Upload
 from ingest.rejected import rejected_file
-from ingest.sources.base import SourceError
-from ingest.sources.files import FIELDS, Rejected, preview
+from ingest.services import STOPPABLE
+from ingest.sources.files import FIELDS, Rejected
 from ingest.sources.files import Row as FileRow
+from ingest.sources.files.preview import preview
 from labeling.access import get_study_or_404
 from labeling.api.base import ApiView
 from labeling.api.parsers import misfit
 from labeling.api.serializers.base import Input
-from labeling.errors import InvalidInputError
+from labeling.errors import CorpusError, InvalidInputError
 from labeling.models import Membership, Role, Study
 
 
@@ -46,13 +46,10 @@ class GithubInput(Input):
     until = serializers.DateField(required=False, allow_null=True)
 
 
-class FileInput(Input):
-    source = serializers.ChoiceField(choices=["file"], required=False)  # type: ignore[assignment] # as above
-    file = serializers.FileField()
+class MappingInput(Input):
     mapping = serializers.JSONField(
         required=False, help_text="{column: field}, where the header does not say it."
     )
-    dry_run = serializers.BooleanField(required=False, default=False)
 
     def validate_mapping(self, told: Any) -> dict[str, str]:
         if said := misfit(told):
@@ -65,6 +62,12 @@ class FileInput(Input):
                 f"{unknown[0]} is no field of an issue. Choose one of {', '.join(FIELDS)}."
             )
         return {str(column): field for column, field in told.items()}
+
+
+class FileInput(MappingInput):
+    source = serializers.ChoiceField(choices=["file"], required=False)  # type: ignore[assignment] # as above
+    file = serializers.FileField()
+    dry_run = serializers.BooleanField(required=False, default=False)
 
 
 class ImportOutput(serializers.ModelSerializer[ImportRun]):
@@ -102,6 +105,34 @@ class StartedOutput(ImportOutput):
         fields = (*ImportOutput.Meta.fields, "imports")
 
 
+WOULD_BE = ("rows", "new", "changed", "same", "rejected", "problems")
+
+
+class WouldBeOutput(serializers.ModelSerializer[Upload]):
+    class Meta:
+        model = Upload
+        fields = WOULD_BE
+
+
+class UploadOutput(serializers.ModelSerializer[Upload]):
+    status = serializers.CharField(source="state")
+    format = serializers.CharField()
+    written_by = serializers.CharField(help_text="The program whose objects these are; its mapping is fixed.")
+    columns = serializers.ListField(child=serializers.CharField())
+    mapping = serializers.DictField(child=serializers.CharField())
+    fields = serializers.ListField(child=serializers.CharField())  # type: ignore[assignment] # a field of the body
+    rows = serializers.ListField(child=serializers.DictField())
+    would_be = WouldBeOutput()
+
+    def get_fields(self) -> dict[str, Any]:
+        # "import" is a word of Python's own.
+        return super().get_fields() | {"import": serializers.IntegerField(allow_null=True)}
+
+    class Meta:
+        model = Upload
+        fields = ("id", "status", "error")
+
+
 class ImportList(ApiView):
     @extend_schema(responses=ImportOutput(many=True))
     def get(self, request: Request, slug: str) -> Response:
@@ -121,12 +152,40 @@ class ImportList(ApiView):
 
     def _import_file(self, study: Study, lead: Membership) -> Response:
         body = self.read(FileInput)
-        upload = body["file"]
-        kept = services.keep_upload(upload.file, upload.name, mapping=body.get("mapping"))
+        file, name, mapping = body["file"].file, body["file"].name, body.get("mapping")
         if body["dry_run"]:
-            return Response(_dry_run(study, kept))
+            upload = uploads.take_upload(study=study, file=file, name=name, mapping=mapping, by=lead)
+            return _tried(uploads.try_upload(upload=upload))
+        kept = services.keep_upload(file, name, mapping=mapping)
         run = services.start_import(study=study, source=ImportRun.Source.FILE, query=kept, by=lead)
         return _accepted([run])
+
+
+class ImportFile(ApiView):
+    """A file that was uploaded to be tried: how it would be read, and what it would bring."""
+
+    @extend_schema(responses=UploadOutput)
+    def get(self, request: Request, slug: str, upload_id: int) -> Response:
+        upload, _ = get_upload_or_404(self.user, slug, upload_id)
+        return _tried(upload)
+
+    @extend_schema(request=MappingInput, responses={200: UploadOutput, 202: UploadOutput})
+    def post(self, request: Request, slug: str, upload_id: int) -> Response:
+        upload, _ = get_upload_or_404(self.user, slug, upload_id)
+        mapping = self.read(MappingInput).get("mapping")
+        if upload.run_id is not None:
+            raise CorpusError("This file is imported already. Upload it again to try it with other columns.")
+        return _tried(uploads.try_upload(upload=upload, mapping=mapping))
+
+
+class ImportFileStart(ApiView):
+    """Import a file that was tried; asked again it answers with the same import."""
+
+    @extend_schema(request=MappingInput, responses={202: StartedOutput})
+    def post(self, request: Request, slug: str, upload_id: int) -> Response:
+        upload, lead = get_upload_or_404(self.user, slug, upload_id)
+        mapping = self.read(MappingInput).get("mapping")
+        return _accepted([uploads.import_upload(upload=upload, mapping=mapping, by=lead)])
 
 
 def _accepted(runs: list[ImportRun]) -> Response:
@@ -135,24 +194,24 @@ def _accepted(runs: list[ImportRun]) -> Response:
     return Response({**told[0], "imports": told}, status=202, headers=place)
 
 
-def _dry_run(study: Study, kept: dict[str, Any]) -> dict[str, Any]:
-    """Say how the file would be read and what it would bring; it is not kept."""
-    path = services.path_of(ImportRun(query=kept))
-    try:
-        seen = preview(path, kept["mapping"] or None)
-        tried = dry_run(study, path, kept["mapping"] or None)
-    except SourceError as error:
-        raise InvalidInputError({"file": [error.sentence]}) from error
-    finally:
-        path.unlink()
-    return {
+def _tried(upload: Upload) -> Response:
+    """Answer 202 as long as a worker tries the file."""
+    seen = preview(uploads.path_of_upload(upload), upload.query["mapping"] or None)
+    body = {
+        "id": upload.pk,
+        "status": upload.state,
+        "import": upload.run_id,
         "format": seen.format,
+        "written_by": seen.written_by,
         "columns": seen.header,
         "mapping": seen.mapping,
         "fields": list(FIELDS),
         "rows": [_row(row) for row in seen.rows],
-        "would_be": asdict(tried),
+        "would_be": {name: getattr(upload, name) for name in WOULD_BE},
+        "error": upload.error,
     }
+    place = f"/api/v1/studies/{upload.study.slug}/imports/files/{upload.pk}/"
+    return Response(body, status=202 if upload.state in STOPPABLE else 200, headers={"Location": place})
 
 
 def _row(row: FileRow) -> dict[str, Any]:

@@ -16,6 +16,7 @@ class IngestConfig(AppConfig):
 
         purging.register_files(kept_files)
         jobs.register("ingest.importrun", "ingest.tasks.run_import")
+        jobs.register("ingest.upload", "ingest.tasks.try_file")
         jobs.register("job.prepare_sample", "ingest.tasks.prepare_sample")
         jobs.register("job.fetch_fix", "ingest.tasks.fetch_fix")
         jobs.register("job.index_texts", "ingest.tasks.index_texts")

@@ -1,62 +1,81 @@
-"""What an import of a file would do, without doing it."""
+"""What an import of a file would bring, without bringing it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+import time
 
+from django.utils import timezone
+
+from ingest.leases import TURN, LeaseLostError, keep_alive, take, working
+from ingest.models import Upload
 from ingest.normalise import cleaned
+from ingest.services import file_of
 from ingest.sources.base import Page, SourceError
 from ingest.sources.files import read_pages
 from labeling.models import Study
+from labeling.services import jobs
 from labeling.services.issues import read_incoming
 from labeling.services.known import KnownIssues
 
-#: Somebody waits for the answer: of a longer file its beginning is looked at.
-MOST_ROWS = 5000
+State = Upload.State
+
+#: So many seconds somebody waits for the answer; what takes longer a worker goes on with.
+AT_ONCE = 1.0
 MOST_PROBLEMS = 20
 
 
-@dataclass(slots=True)
-class DryRun:
-    """Issues that would be new, changed or the same, rows that would be rejected, and why."""
+def try_file(upload_id: int, *, turn: float | None = TURN) -> None:
+    """Read the file as an import would and compare it with the corpus, until its end or that of the turn."""
+    lease = take(Upload, upload_id)
+    if lease is None:
+        return
+    with working(lease):
+        if _read(lease, turn):
+            jobs.release(lease, State.DONE)
+        elif jobs.release(lease, State.QUEUED):
+            jobs.ring(lease.row)
 
-    rows: int = 0
-    new: int = 0
-    changed: int = 0
-    same: int = 0
-    rejected: int = 0
-    problems: list[str] = field(default_factory=list)
-    is_whole: bool = True
 
-
-def dry_run(study: Study, path: Path, mapping: Mapping[str, str] | None = None) -> DryRun:
-    """Read the file as an import would, and compare it with the corpus."""
-    tried = DryRun()
+def _read(lease: jobs.Lease, turn: float | None) -> bool:
+    """Compare page by page; false if the turn was over before the end."""
+    started = None
+    upload = Upload.objects.select_related("study").get(pk=lease.row.pk)
+    mapping = upload.query["mapping"] or None
     try:
-        for page in read_pages(path, mapping):
-            if tried.rows >= MOST_ROWS:
-                tried.is_whole = False
-                break
-            _compare(study, page, tried)
+        for page in read_pages(file_of(upload.query), mapping, upload.checkpoint, keep_alive(lease)):
+            started = started or time.monotonic()
+            _compare(upload.study, page, upload)
+            _keep(lease, upload)
+            if turn is not None and time.monotonic() - started > turn:
+                return False
     except SourceError as error:
-        tried.problems.append(error.sentence)
-    tried.problems = tried.problems[:MOST_PROBLEMS]
-    return tried
+        # What comes before a damage would be imported.
+        upload.problems.append(error.sentence)
+        _keep(lease, upload)
+    return True
 
 
-def _compare(study: Study, page: Page, tried: DryRun) -> None:
+def _compare(study: Study, page: Page, upload: Upload) -> None:
     incoming = read_incoming(study, [cleaned(record) for record in page.records])
     known = KnownIssues(study, list(incoming.records.values()))
     for key, told in incoming.hashes.items():
         issue = known.find(incoming.records[key])
         if issue is None:
-            tried.new += 1
+            upload.new += 1
         elif issue.latest_hash == told:
-            tried.same += 1
+            upload.same += 1
         else:
-            tried.changed += 1
-    tried.rows += len(page.records) + page.rejected
-    tried.rejected += page.rejected + incoming.rejected
-    tried.problems += page.problems
+            upload.changed += 1
+    upload.rows += len(page.records) + page.rejected
+    upload.rejected += page.rejected + incoming.rejected
+    upload.problems = [*upload.problems, *page.problems][:MOST_PROBLEMS]
+    upload.checkpoint = page.checkpoint
+
+
+def _keep(lease: jobs.Lease, upload: Upload) -> None:
+    """Remember how far it came, if the lease is still ours."""
+    names = ("rows", "new", "changed", "same", "rejected", "problems", "checkpoint")
+    mine = Upload.objects.filter(pk=upload.pk, lease_holder=lease.holder, state=State.RUNNING)
+    told = {name: getattr(upload, name) for name in names}
+    if not mine.update(**told, lease_until=timezone.now() + jobs.LEASE, attempts=0):
+        raise LeaseLostError

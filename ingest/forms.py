@@ -7,6 +7,7 @@ from django import forms
 from django.conf import settings
 
 from ingest.sources.files import FIELDS
+from ingest.sources.files.preview import Preview
 
 COLUMN_WORDS = {
     "id": "Id of the source",
@@ -132,15 +133,23 @@ class FileImportForm(forms.Form):
 
 
 class MappingForm(forms.Form):
-    """Which column becomes which field; a field is taken from one column at most."""
+    """Which column becomes which field; a field is taken from one column at most.
 
-    def __init__(self, *args: Any, header: Sequence[str], guessed: Mapping[str, str], **kwargs: Any) -> None:
+    Where a program wrote the file its columns are shown, and nothing is asked.
+    """
+
+    def __init__(self, *args: Any, seen: Preview, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.header = header
+        self.header = seen.header
+        self.is_fixed = bool(seen.written_by)
         choices = [("", "Do not import"), *((field, COLUMN_WORDS.get(field, field)) for field in FIELDS)]
-        for place, column in enumerate(header):
+        for place, column in enumerate(seen.header):
             self.fields[f"column{place}"] = forms.ChoiceField(
-                label=column, choices=choices, required=False, initial=guessed.get(column, "")
+                label=column,
+                choices=choices,
+                required=False,
+                disabled=self.is_fixed,
+                initial=seen.mapping.get(column, ""),
             )
 
     def clean(self) -> dict[str, Any]:
@@ -156,6 +165,9 @@ class MappingForm(forms.Form):
         return cleaned
 
     def mapping(self) -> dict[str, str]:
+        """What the columns become; nothing where that is fixed."""
+        if self.is_fixed:
+            return {}
         chosen = {column: self.cleaned_data[f"column{place}"] for place, column in enumerate(self.header)}
         return {column: field for column, field in chosen.items() if field}
 

@@ -17,6 +17,8 @@ from labeling.services import jobs
 
 logger = logging.getLogger(__name__)
 
+#: After so long a worker lets others have a turn: an import must not keep an export waiting for hours.
+TURN = 60.0
 #: What fails for a passing reason is tried again after this long, so many times without any progress.
 RETRY_AFTER = timedelta(minutes=2)
 RETRIES = 8

@@ -1,4 +1,4 @@
-"""One run of an import: what was asked, how far it came, what went wrong."""
+"""An import: what was asked, how far it came, what went wrong; and a file before it is imported."""
 
 from typing import ClassVar
 
@@ -40,6 +40,33 @@ class ImportRun(Leased):
 
     def __str__(self) -> str:
         return f"import {self.pk} from {self.get_source_display()}"
+
+
+class Upload(Leased):
+    """An uploaded file before its import: what its columns become, and what it would bring.
+
+    It is paused until somebody wants it tried; then a worker reads it to its end and stores nothing of it.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="uploads")
+    by = models.ForeignKey(Membership, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    query = models.JSONField(default=dict, help_text="What the import will be asked for.")
+    checkpoint = models.JSONField(default=dict, blank=True, help_text="Where trying it goes on.")
+    rows = models.PositiveIntegerField(default=0)
+    new = models.PositiveIntegerField(default=0)
+    changed = models.PositiveIntegerField(default=0)
+    same = models.PositiveIntegerField(default=0)
+    rejected = models.PositiveIntegerField(default=0)
+    problems = models.JSONField(default=list, blank=True, help_text="Why rows would be rejected.")
+    run = models.OneToOneField(
+        ImportRun, null=True, blank=True, on_delete=models.CASCADE, related_name="upload"
+    )
+
+    class Meta:
+        indexes: ClassVar = [models.Index(fields=("state", "lease_until"), name="upload_due")]
+
+    def __str__(self) -> str:
+        return str(self.query.get("name") or "a file")
 
 
 class Pace(models.Model):

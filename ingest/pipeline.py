@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from ingest.diffs import complete_issue, is_waiting
 from ingest.known import StudyKnows
-from ingest.leases import LeaseLostError, keep_alive, take, try_later, working
+from ingest.leases import TURN, LeaseLostError, keep_alive, take, try_later, working
 from ingest.models import ImportRun
 from ingest.normalise import cleaned
 from ingest.servers import access_for
@@ -32,8 +32,6 @@ from labeling.services.word_index import ask_for_indexing
 
 State = ImportRun.State
 
-#: After so long a worker lets others have a turn: an import must not keep an export waiting for hours.
-TURN = 60.0
 #: Sentences kept of one run.
 MOST_PROBLEMS = 200
 
@@ -105,9 +103,11 @@ def fetch_fix(job_id: int) -> None:
 
 def _read(lease: jobs.Lease, turn: float | None, on_page: OnPage | None) -> bool:
     """Read and store page by page; false if the turn was over before the end."""
-    started = time.monotonic()
+    started = None
     run = ImportRun.objects.select_related("by__user", "study").get(pk=lease.row.pk)
     for page in _pages(run, keep_alive(lease)):
+        # Not before: in a large file it takes long to come to where it goes on.
+        started = started or time.monotonic()
         stored = _store(lease, run.study, page)
         if on_page:
             on_page(stored)
@@ -118,7 +118,7 @@ def _read(lease: jobs.Lease, turn: float | None, on_page: OnPage | None) -> bool
 
 def _pages(run: ImportRun, renew: Callable[[], None]) -> Iterator[Page]:
     if run.source == ImportRun.Source.FILE:
-        return read_pages(path_of(run), run.query.get("mapping") or None, run.checkpoint)
+        return read_pages(path_of(run), run.query.get("mapping") or None, run.checkpoint, renew)
     query = SourceQuery.from_json(run.query)
     access = access_for(run.by, run.query["api_base"], renew)
     return fetch_issues(query, run.checkpoint, **access, knows=StudyKnows(run.study))

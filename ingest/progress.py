@@ -6,8 +6,10 @@ from typing import Any
 
 from django.utils import timezone
 
-from ingest.models import ImportRun
+from ingest.forms import COLUMN_WORDS
+from ingest.models import ImportRun, Upload
 from ingest.services import RESUMABLE, STOPPABLE
+from ingest.sources.files.preview import Preview
 from labeling.services.jobs import worker_alive
 
 State = ImportRun.State
@@ -53,8 +55,27 @@ def progress_of(run: ImportRun, *, has_worker: bool | None = None) -> Progress:
         countdown=countdown(run.waiting_until) if run.state == State.WAITING else "",
         can_stop=is_live,
         can_resume=run.state in RESUMABLE,
-        can_repeat=run.state == State.DONE,
+        can_repeat=run.state == State.DONE and run.source != ImportRun.Source.FILE,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What a person reads about a file that is tried; ``columns`` says with which mapping, in words."""
+
+    upload: Upload
+    is_live: bool
+    lacks_worker: bool
+    columns: str
+
+
+def tried_of(upload: Upload, seen: Preview) -> Tried | None:
+    """Say what trying a file has shown so far, None if nobody wanted it tried."""
+    if upload.state == State.PAUSED:
+        return None
+    is_live = upload.state in STOPPABLE
+    words = [f"{column} → {COLUMN_WORDS[field]}" for column, field in seen.mapping.items()]
+    return Tried(upload, is_live, is_live and not worker_alive(), "" if seen.written_by else ", ".join(words))
 
 
 def title_of(source: str, query: dict[str, Any]) -> str:

@@ -1,7 +1,5 @@
 """Running an import again, whatever became of it."""
 
-from typing import Any
-
 from ingest.models import ImportRun
 from ingest.services import RESUMABLE, resume, start_import
 from labeling.errors import CorpusError
@@ -17,12 +15,9 @@ def run_again(*, run: ImportRun, by: Membership) -> ImportRun:
         return resume(run=run, by=by)
     if run.state != ImportRun.State.DONE:
         raise CorpusError("This import is still at work. Wait for its end, or cancel it first.")
-    return start_import(study=run.study, source=run.source, query=_as_asked(run), by=by)
-
-
-def _as_asked(run: ImportRun) -> dict[str, Any]:
-    """The stored query in the words of a request."""
+    if run.source == ImportRun.Source.FILE:
+        raise CorpusError("A file that was imported brings nothing new. Upload a newer one.")
     query = dict(run.query)
-    if run.source == ImportRun.Source.GITHUB:
-        query["created"] = {"from": query.pop("created_from", None), "to": query.pop("created_to", None)}
-    return query
+    # In the words of a request.
+    query["created"] = {"from": query.pop("created_from", None), "to": query.pop("created_to", None)}
+    return start_import(study=run.study, source=run.source, query=query, by=by)

@@ -16,8 +16,9 @@ from django.utils import timezone
 from ingest.models import ImportRun
 from ingest.normalise import clean_text
 from ingest.sources.base import SourceError, SourceQuery
-from ingest.sources.files import guess_format, preview
 from ingest.sources.files.formats import NO_ISSUES
+from ingest.sources.files.preview import preview
+from ingest.sources.files.reading import read_header
 from ingest.sources.github.addresses import read_issue, read_repository
 from ingest.sources.github.search import texts
 from labeling.errors import CorpusError, InvalidInputError
@@ -91,23 +92,48 @@ def keep_upload(file: IO[bytes], name: str, *, mapping: Mapping[str, str] | None
     try:
         if size > LARGEST_FILE:
             raise SourceError("The file is larger than 1 GB. Split it into smaller ones.", permanent=True)
-        told = guess_format(path)
-        if not preview(path, rows=1).rows:
+        seen = preview(path, rows=1)
+        if not seen.rows:
             raise SourceError(NO_ISSUES, permanent=True)
+        refuse_mapping(path, mapping or {})
     except SourceError as error:
         path.unlink()
         raise InvalidInputError({"file": [error.sentence]}) from error
-    return {"file": path.name, "name": clean_text(name), "format": told, "mapping": dict(mapping or {})}
+    except InvalidInputError:
+        path.unlink()
+        raise
+    chosen = dict(mapping or {})
+    return {"file": path.name, "name": clean_text(name), "format": seen.format, "mapping": chosen}
+
+
+def refuse_mapping(path: Path, mapping: Mapping[str, str]) -> None:
+    """Refuse columns that a table does not have, and two that become the same."""
+    header = read_header(path)
+    missing = next((column for column in mapping if column not in header), None) if header else None
+    if missing is not None:
+        names = ", ".join(f"“{column}”" for column in header[:20])
+        raise InvalidInputError({"mapping": [f"The table has no column “{missing}”. It has {names}."]})
+    fields = list(mapping.values())
+    twice = next((field for field in fields if fields.count(field) > 1), None)
+    if twice is not None:
+        raise InvalidInputError({"mapping": [f"Two columns become {twice}. Choose one of them."]})
+
+
+def file_of(query: Mapping[str, Any]) -> Path:
+    """Where an uploaded file is kept."""
+    return Path(settings.INTERCODER_DATA) / "uploads" / str(query["file"])
 
 
 def path_of(run: ImportRun) -> Path:
     """Where the file of an import is kept."""
-    return Path(settings.INTERCODER_DATA) / "uploads" / str(run.query["file"])
+    return file_of(run.query)
 
 
 def kept_files(study: Study) -> list[Path]:
     """Files that were uploaded for a study."""
-    return [path_of(run) for run in study.import_runs.all() if "file" in run.query]
+    queries = [*study.import_runs.values_list("query", flat=True)]
+    queries += study.uploads.values_list("query", flat=True)
+    return list({file_of(query): None for query in queries if "file" in query})
 
 
 def pause(*, run: ImportRun, by: Membership | None) -> ImportRun:

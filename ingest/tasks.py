@@ -2,13 +2,18 @@
 
 from celery import shared_task
 
-from ingest import pipeline
+from ingest import dry_run, pipeline
 from labeling.services import word_index
 
 
 @shared_task(name="ingest.tasks.run_import", acks_late=True, ignore_result=True)
 def run_import(run_id: int) -> None:
     pipeline.run_import(run_id)
+
+
+@shared_task(name="ingest.tasks.try_file", acks_late=True, ignore_result=True)
+def try_file(upload_id: int) -> None:
+    dry_run.try_file(upload_id)
 
 
 @shared_task(name="ingest.tasks.prepare_sample", acks_late=True, ignore_result=True)

@@ -9,7 +9,7 @@ urlpatterns = [
     path("studies/<slug:slug>/imports/", views.import_list, name="import-list"),
     path("studies/<slug:slug>/imports/new/", views.import_create, name="import-create"),
     path("studies/<slug:slug>/imports/upload/", views.import_upload, name="import-upload"),
-    path("studies/<slug:slug>/imports/mapping/", views.import_mapping, name="import-mapping"),
+    path("studies/<slug:slug>/imports/files/<int:upload_id>/", views.import_file, name="import-file"),
     path("studies/<slug:slug>/imports/<int:import_id>/", views.import_detail, name="import-detail"),
     path(
         "studies/<slug:slug>/imports/<int:import_id>/rejected/", views.import_rejected, name="import-rejected"

@@ -1,39 +1,29 @@
 """Imports: asking for one, watching it, stopping it, running it again."""
 
-from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.core import signing
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
-from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
 from annotator.http import CoderRequest, render_page
-from ingest import services
-from ingest.access import get_import_or_404
-from ingest.dry_run import dry_run
+from ingest import services, uploads
+from ingest.access import GONE, get_import_or_404, kept_upload
 from ingest.forms import FileImportForm, GithubImportForm, MappingForm
-from ingest.models import ImportRun
-from ingest.progress import progress_of
+from ingest.progress import progress_of, tried_of
 from ingest.rejected import rejected_file
 from ingest.repeat import run_again
-from ingest.sources.base import SourceError
-from ingest.sources.files import Preview, preview
-from ingest.sources.files.reading import read_rows
+from ingest.sources.files.preview import preview
 from labeling.access import get_study_or_404
 from labeling.errors import CorpusError, InvalidInputError
-from labeling.models import Membership, Role, Study
+from labeling.models import Membership, Role
 from labeling.services.jobs import worker_alive
 from labeling.services.tokens import token_for
 
 RUNS_PER_PAGE = 25
-PREVIEWED = 5
 
 
 def _frame(member: Membership) -> dict[str, Any]:
@@ -81,70 +71,49 @@ def _create_page(
 
 @require_POST
 def import_upload(request: CoderRequest, slug: str) -> HttpResponse:
-    """Keep a file. A table is shown first, to check its columns; objects name their fields themselves."""
+    """Keep a file, to be looked at before it is imported."""
     study, lead = get_study_or_404(request.user, slug, role=Role.LEAD)
     form = FileImportForm(request.POST, request.FILES)
     if form.is_valid():
-        upload = form.cleaned_data["file"]
+        file = form.cleaned_data["file"]
         try:
-            kept = services.keep_upload(upload.file, upload.name)
-            has_columns = bool(_preview(kept).header)
-        except (InvalidInputError, SourceError) as error:
+            upload = uploads.take_upload(study=study, file=file.file, name=file.name, by=lead)
+        except InvalidInputError as error:
             form.add_error("file", str(error))
         else:
-            if has_columns:
-                address = reverse("ingest:import-mapping", args=[study.slug])
-                return redirect(f"{address}?{urlencode({'file': _sign(study, kept)})}")
-            run = services.start_import(study=study, source=ImportRun.Source.FILE, query=kept, by=lead)
-            return redirect("ingest:import-detail", study.slug, run.pk)
+            return redirect("ingest:import-file", study.slug, upload.pk)
     return _create_page(request, lead, GithubImportForm(), form)
 
 
-def _sign(study: Study, kept: dict[str, Any]) -> str:
-    """Name a kept file in an address that nobody can bend to another file or study."""
-    return signing.dumps(kept, salt=f"import {study.pk}", compress=True)
-
-
-def _preview(kept: dict[str, Any]) -> Preview:
-    return preview(_path(kept), rows=PREVIEWED)
-
-
-def _path(kept: dict[str, Any]) -> Path:
-    return services.path_of(ImportRun(query=kept))
-
-
-def import_mapping(request: CoderRequest, slug: str) -> HttpResponse:
-    """Check which column of an uploaded table becomes what, then import it."""
+def import_file(request: CoderRequest, slug: str, upload_id: int) -> HttpResponse:
+    """Check what the columns of a file become and what it would bring, then import it."""
     study, lead = get_study_or_404(request.user, slug, role=Role.LEAD)
-    try:
-        kept = signing.loads(request.GET.get("file", ""), salt=f"import {study.pk}", max_age=24 * 3600)
-        seen = _preview(kept)
-    except (signing.BadSignature, SourceError, FileNotFoundError):
-        raise Http404("This upload is no longer here. Choose the file again.") from None
-    form = MappingForm(request.POST or None, header=seen.header, guessed=seen.mapping)
-    tried = None
-    if form.is_valid() and "try" in request.POST:
-        tried = dry_run(study, _path(kept), form.mapping())
-    elif form.is_valid():
-        query = kept | {"mapping": form.mapping()}
-        run = services.start_import(study=study, source=ImportRun.Source.FILE, query=query, by=lead)
-        return redirect("ingest:import-detail", study.slug, run.pk)
+    upload = kept_upload(study, upload_id)
+    if upload is None:
+        messages.error(request, GONE)
+        return redirect("ingest:import-create", slug)
+    if upload.run_id is not None:
+        messages.info(request, f"{upload} is imported already. Upload it again to import it anew.")
+        return redirect("ingest:import-detail", slug, upload.run_id)
+    seen = preview(uploads.path_of_upload(upload), upload.query["mapping"] or None)
+    form = MappingForm(request.POST or None, seen=seen)
+    if form.is_valid():
+        if "try" in request.POST:
+            uploads.try_upload(upload=upload, mapping=form.mapping())
+            return redirect("ingest:import-file", slug, upload.pk)
+        run = uploads.import_upload(upload=upload, mapping=form.mapping(), by=lead)
+        return redirect("ingest:import-detail", slug, run.pk)
     context = _frame(lead) | {
         "form": form,
-        "tried": tried,
-        "name": kept["name"],
-        "columns": list(zip(form, _first_values(kept, seen), strict=True)),
+        "upload": upload,
+        "tried": tried_of(upload, seen),
+        "seen": seen,
+        "columns": list(zip(form, seen.first_values, strict=True)),
     }
-    return render_page(request, "ingest/import_mapping.html", context, status=422 if form.errors else 200)
-
-
-def _first_values(kept: dict[str, Any], seen: Preview) -> list[str]:
-    """The first value of each column that is not empty, among the first rows."""
-    rows = [told for _, told in islice(read_rows(_path(kept)), PREVIEWED) if isinstance(told, dict)]
-    return [
-        next((str(row[column]) for row in rows if str(row.get(column) or "").strip()), "")[:120]
-        for column in seen.header
-    ]
+    status = 422 if form.errors else 200
+    return render_page(
+        request, "ingest/import_file.html", context, partial="ingest/_tried.html", status=status
+    )
 
 
 def import_detail(request: CoderRequest, slug: str, import_id: int) -> HttpResponse:

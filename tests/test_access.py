@@ -215,8 +215,8 @@ CORPUS = {
     "ingest:import-list": Row(leads()),
     "ingest:import-create": LEADS_PAGE,
     "ingest:import-upload": LEADS_ACT,
-    # Without an upload there are no columns to check.
-    "ingest:import-mapping": Row(leads(404)),
+    # The file of the world's upload is gone: it is to be chosen again.
+    "ingest:import-file": Row(leads(302)),
     "ingest:import-detail": Row(leads()),
     # The world's import came from GitHub: it has no file.
     "ingest:import-rejected": Row(leads(404)),
@@ -225,6 +225,8 @@ CORPUS = {
     "ingest:import-cancel": LEADS_ACT,
     "ingest:import-retry": LEADS_ACT,
     "api_ingest:import-list": LEADS_PAGE,
+    "api_ingest:import-file": Row(leads(404)),
+    "api_ingest:import-file-start": acts(leads(404)),
     "api_ingest:import-detail": Row(leads()),
     "api_ingest:import-rejected": Row(leads(404)),
     "api_ingest:import-pause": LEADS_ACT,

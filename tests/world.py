@@ -19,7 +19,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from ingest.models import ImportRun
+from ingest.models import ImportRun, Upload
 from labeling.export.rows import FILES
 from labeling.frames import pack_frame
 from labeling.models import (
@@ -254,6 +254,7 @@ def _arguments(world: World, wanted: set[str], where: str) -> Iterator[dict[str,
 SINGLE = {
     "sample_id": "sample",
     "import_id": "import",
+    "upload_id": "upload",
     "invitation_id": "invitation",
     "token": "token",
     "token_id": "source_token",
@@ -640,6 +641,7 @@ def _records(world: World) -> None:
     sample = make_sample(world.study, units=drawn, frame=frame)
     query = {"repositories": ["octo/spoon"], "api_base": "https://api.github.com"}
     run = ImportRun.objects.create(study=world.study, by=lead, source="github", state="done", query=query)
+    upload = Upload.objects.create(study=world.study, by=lead, state="paused", query={"file": "gone.csv"})
     data = codebooks.codebook_data(world.codebook)
     draft = world.study.codebooks.filter(frozen_at__isnull=True).first()
     assert draft is not None, "an unclear definition leaves a draft with a note"
@@ -654,6 +656,7 @@ def _records(world: World) -> None:
     world.ids |= {
         "sample": sample.pk,
         "import": run.pk,
+        "upload": upload.pk,
         "job": job.pk,
         "export": export.pk,
         "invitation": invitation.pk,

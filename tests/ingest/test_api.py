@@ -5,7 +5,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from ingest.models import ImportRun
+from ingest.models import ImportRun, Upload
 from labeling.models import Role
 from labeling.services.corpus import current_rules
 from tests.factories import lead_of, make_member, make_study, make_user
@@ -132,7 +132,7 @@ def test_a_file_is_accepted_with_its_mapping(lead, study, uploads):
     assert (uploads / query["file"]).read_bytes() == TABLE
 
 
-def test_a_dry_run_shows_how_the_file_would_be_read_and_keeps_nothing(lead, study, uploads):
+def test_a_dry_run_shows_how_the_file_would_be_read_and_what_it_would_bring(lead, study):
     answer = send(lead, study, dry_run="true")
     assert answer.status_code == 200
     body = answer.json()
@@ -140,8 +140,28 @@ def test_a_dry_run_shows_how_the_file_would_be_read_and_keeps_nothing(lead, stud
     assert body["mapping"] == {"url": "url", "text": "body"}
     assert body["rows"][0]["key"] == "github.com/octo/spoon#1"
     assert body["rows"][0]["body"] == "It hangs."
+    assert (body["would_be"]["new"], body["would_be"]["rejected"]) == (1, 1)
+    assert lead.get(answer["Location"]).json() == body
     assert not ImportRun.objects.exists()
-    assert list(uploads.iterdir()) == []
+
+
+def test_a_file_is_tried_again_with_other_columns_and_then_imported_once(lead, study):
+    place = send(lead, study, b"headline\nHang\n", dry_run="true")["Location"]
+    mapping = {"mapping": {"headline": "title"}}
+    assert lead.post(place, mapping, format="json").json()["would_be"]["new"] == 1
+    started = [lead.post(f"{place}start/", mapping, format="json") for _ in range(2)]
+    assert [answer.status_code for answer in started] == [202, 202]
+    assert started[0].json() == started[1].json()
+    assert ImportRun.objects.get().query["mapping"] == mapping["mapping"]
+    assert lead.post(place, mapping, format="json").status_code == 409
+
+
+def test_a_dry_run_that_takes_long_is_answered_before_its_end(lead, study, monkeypatch):
+    monkeypatch.setattr("ingest.uploads.AT_ONCE", 0.0)
+    monkeypatch.setattr("ingest.sources.files.BATCH", 1)
+    answer = send(lead, study, dry_run="true")
+    assert (answer.status_code, answer.json()["status"]) == (202, "queued")
+    assert answer.json()["would_be"]["rows"] == 1
 
 
 @pytest.mark.parametrize(
@@ -154,6 +174,8 @@ def test_a_dry_run_shows_how_the_file_would_be_read_and_keeps_nothing(lead, stud
         (TABLE, {"mapping": "[]"}, "mapping"),
         (TABLE, {"mapping": "{"}, "mapping"),
         (TABLE, {"mapping": '{"url": "colour"}'}, "mapping"),
+        (TABLE, {"mapping": '{"heading": "title"}'}, "mapping"),
+        (TABLE, {"mapping": '{"headline": "title", "text": "title"}'}, "mapping"),
         (TABLE, {"mapping": r'{"\ud800": "url"}'}, "mapping"),
         (TABLE, {"colour": "red"}, "colour"),
     ],
@@ -205,6 +227,9 @@ def calls(client, study, run):
     yield send(client, study)
     yield client.get(address("import-list", study))
     yield client.get(address("import-detail", study, run.pk))
+    upload = Upload.objects.create(study=study, query={"file": "gone.csv"})
+    yield client.get(address("import-file", study, upload.pk))
+    yield client.post(address("import-file-start", study, upload.pk))
     for act in ("pause", "resume", "cancel"):
         yield client.post(address(f"import-{act}", study, run.pk))
 

@@ -11,7 +11,8 @@ import pytest
 
 from ingest.sources import files
 from ingest.sources.base import SourceError
-from ingest.sources.files import Rejected, guess_format, guess_mapping, preview, read_issues, read_pages
+from ingest.sources.files import Rejected, guess_format, guess_mapping, read_issues, read_pages
+from ingest.sources.files.preview import preview
 from ingest.sources.files.surrogates import WholeCharacters
 from labeling.records import IssueRecord
 

@@ -2,14 +2,16 @@
 
 import io
 import json
+from datetime import UTC, datetime
 
 import pytest
 
-from ingest.dry_run import dry_run
-from ingest.models import ImportRun
+from ingest.dry_run import try_file
+from ingest.models import ImportRun, Upload
 from ingest.pipeline import run_import
 from ingest.services import keep_upload, path_of, start_import
 from ingest.sources import files
+from ingest.uploads import forget_uploads, import_upload, path_of_upload, take_upload, try_upload
 from labeling.errors import InvalidInputError
 from tests.factories import lead_of, make_study
 
@@ -59,7 +61,7 @@ def test_rows_that_are_no_issues_are_counted_and_named(study):
 def test_an_issue_that_comes_again_is_rejected_with_its_row_on_any_page(study, monkeypatch):
     monkeypatch.setattr(files, "BATCH", 2)
     run = start(study, "id,title,body\n1,a,b\n1,a2,b2\n2,c,d\n1,a3,b3\n")
-    tried = dry_run(study, path_of(run))
+    tried = try_upload(upload=Upload.objects.create(study=study, query=run.query))
 
     run = run_import(run.pk)
 
@@ -136,18 +138,87 @@ def test_a_file_that_cannot_be_read_is_refused_and_not_kept(study, tmp_path):
     assert not list((tmp_path / "uploads").iterdir())
 
 
-def test_a_dry_run_tells_new_same_changed_and_rejected_rows_and_stores_nothing(study, tmp_path, monkeypatch):
-    address = "https://github.com/acme/train/issues"
-    run_import(start(study, f"url,title\n{address}/1,One\n{address}/2,Two\n").pk)
-    path = tmp_path / "issues.csv"
-    path.write_text(f"url,title\n{address}/1,One\n{address}/2,Second\n{address}/3,Three\n,\nx,y,z\n")
+ADDRESS = "https://github.com/acme/train/issues"
+HERE = f"url,title\n{ADDRESS}/1,One\n{ADDRESS}/2,Two\n"
+LATER = f"url,title\n{ADDRESS}/1,One\n{ADDRESS}/2,Second\n{ADDRESS}/3,Three\n,\nx,y,z\n"
 
-    tried = dry_run(study, path)
 
-    assert (tried.new, tried.changed, tried.same, tried.rejected) == (1, 1, 1, 1)
-    assert tried.is_whole
+def take(study, content, name="issues.csv"):
+    return take_upload(study=study, file=io.BytesIO(content.encode()), name=name, by=lead_of(study))
+
+
+def numbers(row):
+    return row.new, row.changed, row.same, row.rejected
+
+
+def test_a_dry_run_tells_new_same_changed_and_rejected_rows_and_stores_nothing(study):
+    run_import(start(study, HERE).pk)
+
+    tried = try_upload(upload=take(study, LATER))
+
+    assert (tried.state, tried.rows, numbers(tried)) == (Upload.State.DONE, 4, (1, 1, 1, 1))
     assert "Row 6" in tried.problems[0]
     assert study.issues.count() == 2
-    monkeypatch.setattr("ingest.dry_run.MOST_ROWS", 1)
-    monkeypatch.setattr("ingest.sources.files.BATCH", 1)
-    assert not dry_run(study, path).is_whole
+
+
+def test_a_worker_reads_a_long_file_to_its_end_from_where_the_request_stopped(study, monkeypatch):
+    monkeypatch.setattr("ingest.uploads.AT_ONCE", 0.0)
+    monkeypatch.setattr(files, "BATCH", 50)
+    upload = try_upload(upload=take(study, CSV + ",,,,\nx,y,z,,,too many\n"))
+    assert (upload.state, upload.rows) == (Upload.State.QUEUED, 50)
+
+    try_file(upload.pk)
+
+    upload.refresh_from_db()
+    assert (upload.state, upload.rows, numbers(upload)) == (Upload.State.DONE, 121, (120, 0, 0, 1))
+
+
+def test_a_dry_run_with_other_columns_begins_anew(study):
+    upload = take(study, "name,note\nOne,\nTwo,\n")
+    assert numbers(try_upload(upload=upload)) == (0, 0, 0, 2)
+
+    assert numbers(try_upload(upload=upload, mapping={"name": "title"})) == (2, 0, 0, 0)
+    assert upload.problems == []
+
+
+def test_a_file_is_imported_once_and_its_import_knows_how_many_rows_come(study):
+    upload = try_upload(upload=take(study, LATER))
+
+    run = import_upload(upload=upload, by=lead_of(study))
+
+    assert import_upload(upload=upload, by=lead_of(study)) == run
+    assert (run.total, ImportRun.objects.count()) == (4, 1)
+    done = run_import(run.pk)
+    assert (done.added, done.changed, done.same, done.rejected) == numbers(upload)
+
+
+def test_a_dry_run_that_is_under_way_ends_with_the_import(study, monkeypatch):
+    monkeypatch.setattr("ingest.uploads.AT_ONCE", 0.0)
+    monkeypatch.setattr(files, "BATCH", 1)
+    upload = try_upload(upload=take(study, LATER))
+    import_upload(upload=upload, by=lead_of(study))
+
+    try_file(upload.pk)
+
+    upload.refresh_from_db()
+    assert upload.rows == 1
+
+
+def test_a_file_that_breaks_off_is_tried_up_to_there(study):
+    rows = [{"node_id": f"I_{n}", "number": n, "title": "t"} for n in range(1, 101)]
+
+    tried = try_upload(upload=take(study, json.dumps(rows)[:-10], "dump.json"))
+
+    assert (tried.state, tried.new) == (Upload.State.DONE, 99)
+    assert "breaks off after 99 issues" in tried.problems[0]
+
+
+def test_a_file_nobody_imports_is_taken_away_after_a_day(study, tmp_path):
+    old, imported, young = (take(study, HERE) for _ in range(3))
+    run = import_upload(upload=imported, by=lead_of(study))
+    Upload.objects.exclude(pk=young.pk).update(created_at=datetime(2020, 1, 1, tzinfo=UTC))
+
+    forget_uploads(study)
+
+    assert set((tmp_path / "uploads").iterdir()) == {path_of(run), path_of_upload(young)}
+    assert not Upload.objects.filter(pk=old.pk).exists()

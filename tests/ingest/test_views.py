@@ -5,7 +5,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils import timezone
 
-from ingest.models import ImportRun
+from ingest.dry_run import try_file
+from ingest.models import ImportRun, Upload
+from ingest.uploads import path_of_upload
 from labeling.models import Heartbeat, Role
 from labeling.services.corpus import current_rules
 from tests.factories import lead_of, make_member, make_study, make_user
@@ -62,8 +64,10 @@ def upload(name, content):
 
 def urls_of(study):
     run = make_run(study)
-    pages = [address(name, study) for name in ("import-list", "import-create", "import-mapping")]
+    pages = [address(name, study) for name in ("import-list", "import-create")]
     pages.append(address("import-detail", study, run.pk))
+    upload = Upload.objects.create(study=study, query={"file": "gone.csv"})
+    pages.append(address("import-file", study, upload.pk))
     acts = [address(f"import-{act}", study, run.pk) for act in ("pause", "resume", "cancel", "retry")]
     return pages, [*acts, address("import-create", study), address("import-upload", study)]
 
@@ -189,8 +193,9 @@ def test_a_table_is_checked_column_by_column_before_it_is_imported(client, study
     assert [bound.value() for bound in form] == ["url", "", "body"]
     assert "It hangs." in page.content.decode()
     body = {"column0": "url", "column1": "title", "column2": "body"}
-    tried = client.post(url, body | {"try": "yes"}).content.decode()
-    assert "The file would bring" in tried
+    tried = client.post(url, body | {"try": "yes"}, follow=True).content.decode()
+    assert "All 1 row were read" in tried
+    assert "headline → Title" in tried
     assert not ImportRun.objects.exists()
     answer = client.post(url, body)
     run = ImportRun.objects.get()
@@ -215,11 +220,53 @@ def test_columns_that_make_no_issue_are_refused(client, study, lead, body, sente
     assert not ImportRun.objects.exists()
 
 
-def test_objects_are_imported_at_once(client, study, lead):
-    lines = '{"number": 1, "title": "Hang", "body": "It hangs."}\n{"number": 2, "title": "b", "body": "c"}\n'
-    client.post(address("import-upload", study), upload("bugs.jsonl", lines))
+def test_objects_of_a_program_are_shown_as_they_would_be_read(client, study, lead):
+    objects = '[{"number": 1, "title": "Hang", "stateReason": null, "createdAt": "2024-01-31T10:00:00Z"}]'
+    url = client.post(address("import-upload", study), upload("bugs.json", objects))["Location"]
+    page = client.get(url).content.decode()
+    for told in ("gh issue list --json", "createdAt", "not in the file"):
+        assert told in page, told
+    assert "<select" not in page
+    assert "All 1 row" in client.post(url, {"try": "yes"}, follow=True).content.decode()
+    client.post(url, {"start": "yes"})
     run = ImportRun.objects.get()
-    assert (run.source, run.query["format"]) == ("file", "jsonl")
+    assert (run.source, run.query["format"], run.total) == ("file", "json", 1)
+
+
+def test_objects_with_names_of_their_own_are_mapped(client, study, lead):
+    url = client.post(address("import-upload", study), upload("bugs.jsonl", '{"headline": "Hang"}'))[
+        "Location"
+    ]
+    assert client.post(url, {"column0": "", "try": "yes"}).status_code == 422
+    page = client.post(url, {"column0": "title", "try": "yes"}, follow=True).content.decode()
+    assert "headline → Title" in page
+    assert Upload.objects.get().new == 1
+
+
+def test_two_tabs_start_one_file_once_and_the_second_is_told(client, study, lead):
+    url = client.post(address("import-upload", study), upload("bugs.csv", TABLE))["Location"]
+    body = {"column0": "url", "column1": "title", "column2": "body"}
+    client.post(url, body)
+    page = client.post(url, body | {"column1": ""}, follow=True)
+    run = ImportRun.objects.get()
+    assert page.request["PATH_INFO"] == address("import-detail", study, run.pk)
+    assert "bugs.csv is imported already" in page.content.decode()
+    assert run.query["mapping"]["headline"] == "title"
+
+
+def test_a_long_file_is_asked_about_until_it_is_tried(client, study, lead, monkeypatch):
+    monkeypatch.setattr("ingest.uploads.AT_ONCE", 0.0)
+    monkeypatch.setattr("ingest.sources.files.BATCH", 1)
+    lines = TABLE + "https://github.com/octo/spoon/issues/2,Slow,It is slow.\n"
+    url = client.post(address("import-upload", study), upload("bugs.csv", lines))["Location"]
+    client.post(url, {"column0": "url", "column1": "title", "try": "yes"})
+    part = client.get(url, headers=HTMX).content.decode()
+    assert "every 2s" in part
+    assert "No worker is running" in part
+    try_file(Upload.objects.get().pk)
+    part = client.get(url, headers=HTMX).content.decode()
+    assert "every 2s" not in part
+    assert "All 2 rows were read" in part
 
 
 @pytest.mark.parametrize(
@@ -243,10 +290,12 @@ def test_a_file_that_cannot_be_read_is_refused_and_not_kept(client, study, lead,
 def test_an_address_of_an_upload_serves_one_study_only(client, study, lead):
     url = client.post(address("import-upload", study), upload("bugs.csv", TABLE))["Location"]
     other = make_study(lead=lead.user)
-    foreign = address("import-mapping", other) + "?" + url.partition("?")[2]
-    assert client.get(foreign).status_code == 404
-    assert client.get(url[:-2]).status_code == 404
-    assert client.get(address("import-mapping", study)).status_code == 404
+    kept = Upload.objects.get()
+    foreign = client.get(address("import-file", other, kept.pk), follow=True).content.decode()
+    assert "It hangs." not in foreign
+    assert "Choose the file again" in foreign
+    path_of_upload(kept).unlink()
+    assert "Choose the file again" in client.get(url, follow=True).content.decode()
 
 
 # Watching

@@ -7,13 +7,11 @@ have no dates a few bytes for each of them to know an issue that comes again.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ingest.normalise import clean_text, cleaned
 from ingest.sources.base import Checkpoint, Page, SourceError
 from ingest.sources.files.checks import reason_against
 from ingest.sources.files.formats import guess_format
@@ -26,12 +24,10 @@ from labeling.records import IssueRecord
 
 __all__ = [
     "FIELDS",
-    "Preview",
     "Rejected",
     "Row",
     "guess_format",
     "guess_mapping",
-    "preview",
     "read_issues",
     "read_pages",
 ]
@@ -41,22 +37,12 @@ BATCH = 300
 BATCH_TEXT = 2 * 1024**2
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What a file looks like before it is imported; ``header`` is empty unless it is a table."""
-
-    format: str
-    header: tuple[str, ...]
-    mapping: Mapping[str, str]
-    rows: tuple[Row, ...]
-
-
 def read_issues(path: Path, mapping: Mapping[str, str] | None = None) -> Iterator[Row]:
     """Give each issue of the file with its row number, or why the row was rejected.
 
-    ``mapping`` names, for columns of a table, what they hold (see ``FIELDS``); without it the header
-    decides. An issue that comes again without a date of change is rejected: nobody could say which of its
-    rows is meant. Raises ``SourceError`` where the rest of the file cannot be read.
+    ``mapping`` names, for columns of a table or keys of objects, what they hold (see ``FIELDS``); without it
+    their names decide. An issue that comes again without a date of change is rejected: nobody could say
+    which of its rows is meant. Raises ``SourceError`` where the rest of the file cannot be read.
     """
     header = read_header(path)
     chosen = dict(mapping) if mapping else guess_mapping(header)
@@ -65,7 +51,7 @@ def read_issues(path: Path, mapping: Mapping[str, str] | None = None) -> Iterato
         if isinstance(told, Rejected):
             yield Row(number, told)
             continue
-        read = read_cells(number, told, chosen) if header else read_object(number, told)
+        read = read_cells(number, told, chosen) if header else read_object(number, told, mapping)
         if isinstance(read, IssueRecord) and (reason := _reason_against(read, number, first_rows)):
             read = Rejected(number, reason)
         yield Row(number, _with_content(read, told, is_table=bool(header)))
@@ -94,14 +80,21 @@ def _with_content(
 
 
 def read_pages(
-    path: Path, mapping: Mapping[str, str] | None = None, checkpoint: Checkpoint | None = None
+    path: Path,
+    mapping: Mapping[str, str] | None = None,
+    checkpoint: Checkpoint | None = None,
+    keep_alive: Callable[[], None] = lambda: None,
 ) -> Iterator[Page]:
-    """Give the issues of the file in pages, going on behind the row of the checkpoint."""
+    """Give the issues of the file in pages, going on behind the row of the checkpoint.
+
+    ``keep_alive`` is called for every row: to come to where it goes on can take longer than a lease.
+    """
     done = int((checkpoint or {}).get("row") or 0)
     batch: list[Row] = []
     size = 0
     try:
         for row in read_issues(path, mapping):
+            keep_alive()
             if row.number <= done:
                 continue
             batch.append(row)
@@ -133,17 +126,3 @@ def _page(batch: Sequence[Row]) -> Page:
         problems=tuple(f"Row {each.row}: {each.reason}" for each in rejected),
         rejected=len(rejected),
     )
-
-
-def preview(path: Path, mapping: Mapping[str, str] | None = None, *, rows: int = 5) -> Preview:
-    """Read the first rows as they would be stored, to check the mapping before anything is."""
-    header = read_header(path)
-    chosen = dict(mapping) if mapping else guess_mapping(header)
-    shown = tuple(map(_storable, islice(read_issues(path, chosen), rows)))
-    return Preview(guess_format(path), header, chosen, shown)
-
-
-def _storable(row: Row) -> Row:
-    if isinstance(row.told, Rejected):
-        return replace(row, told=replace(row.told, reason=clean_text(row.told.reason)))
-    return replace(row, told=cleaned(row.told))

@@ -19,6 +19,8 @@ DELIMITERS = (",", "\t", ";", "|")
 SAMPLE = 64 * 1024
 #: A line of JSON lines, and a cell of a table, may be so long.
 LONGEST = 64 * 1024**2
+#: A form of the page asks for each of them.
+MOST_COLUMNS = 500
 #: What may come out of a zip.
 LARGEST_CONTENT = 8 * 1024**3
 #: The texts of a workbook are read into memory at once.

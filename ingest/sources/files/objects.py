@@ -30,24 +30,75 @@ _GH_KEYS = {"createdAt", "closedAt", "updatedAt", "stateReason", "reactionGroups
 _REST_KEYS = {"html_url", "repository_url", "node_id"}
 
 
-def read_object(number: int, told: Json) -> IssueRecord | Rejected:
-    """Turn an object into a record, by the keys it has."""
-    record = _read(number, told)
+#: What is read of the objects that programs write, whatever else they hold.
+_REST = {
+    "title": "title",
+    "body": "body",
+    "html_url": "url",
+    "number": "number",
+    "state": "state",
+    "state_reason": "state_reason",
+    "user": "author",
+    "labels": "github_labels",
+    "milestone": "milestone",
+    "created_at": "created_at",
+    "closed_at": "closed_at",
+    "updated_at": "updated_at",
+    "comments_data": "comments",
+}
+SHAPES: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "gh": (
+        "gh issue list --json",
+        {
+            "title": "title",
+            "body": "body",
+            "url": "url",
+            "number": "number",
+            "state": "state",
+            "stateReason": "state_reason",
+            "author": "author",
+            "labels": "github_labels",
+            "milestone": "milestone",
+            "createdAt": "created_at",
+            "closedAt": "closed_at",
+            "updatedAt": "updated_at",
+            "comments": "comments",
+        },
+    ),
+    "rest": ("the REST interface of GitHub", _REST),
+    "perceval": ("Perceval", _REST),
+}
+
+
+def shape_of(told: Json) -> str | None:
+    """Say which program wrote an object, None if it has names of its own."""
+    if "backend_name" in told and isinstance(told.get("data"), Mapping):
+        return "perceval"
+    if _GH_KEYS & told.keys():
+        return "gh"
+    return "rest" if _REST_KEYS & told.keys() else None
+
+
+def read_object(number: int, told: Json, mapping: Mapping[str, str] | None = None) -> IssueRecord | Rejected:
+    """Turn an object into a record, by the keys it has; ``mapping`` is for those that no program names."""
+    record = _read(number, told, mapping)
     if isinstance(record, IssueRecord) and not record.repository and record.source_id is None:
         # Without an address its id of GitHub is what tells it from others.
         return replace(record, source_id=record.node_id or (record.rest_id and str(record.rest_id)) or None)
     return record
 
 
-def _read(number: int, told: Json) -> IssueRecord | Rejected:
+def _read(number: int, told: Json, mapping: Mapping[str, str] | None) -> IssueRecord | Rejected:
     try:
-        if "backend_name" in told and isinstance(told.get("data"), Mapping):
-            return _perceval(number, told)
-        if _GH_KEYS & told.keys():
-            return _gh(told)
-        if _REST_KEYS & told.keys():
-            return _rest(number, told)
-        return read_cells(number, told, guess_mapping(list(told)))
+        match shape_of(told):
+            case "perceval":
+                return _perceval(number, told)
+            case "gh":
+                return _gh(told)
+            case "rest":
+                return _rest(number, told)
+        named = {column: field for column, field in (mapping or {}).items() if column in told}
+        return read_cells(number, told, named if mapping else guess_mapping(list(told)))
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError, SourceError):
         return Rejected(number, "its fields are not those of an issue of GitHub.")
 

@@ -21,6 +21,7 @@ from ingest.sources.base import SourceError
 from ingest.sources.files.formats import (
     DAMAGED_WORKBOOK,
     LONGEST,
+    MOST_COLUMNS,
     guess_delimiter,
     guess_encoding,
     guess_format,
@@ -51,6 +52,9 @@ def read_header(path: Path) -> tuple[str, ...]:
         header = [cell.strip() for cell in next(rows, [])]
     while header and not header[-1]:
         header.pop()
+    if len(header) > MOST_COLUMNS:
+        reason = f"The table has {len(header):,} columns, {MOST_COLUMNS} at most can be read. Leave some out."
+        raise SourceError(reason, permanent=True)
     if not header or "" in header:
         raise SourceError("A column has no name. The first row must name every column.", permanent=True)
     twice = next((name for name in header if header.count(name) > 1), None)
