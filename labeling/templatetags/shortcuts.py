@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
 
 from django import template
 from django.template import Context
+from django.template.loader import render_to_string
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -127,14 +128,20 @@ def key_label(combination: str) -> str:
     return "".join(SIGNS.get(part, part) for part in combination.split("+"))
 
 
-@register.inclusion_tag("components/shortcut_list.html", takes_context=True)
-def shortcut_list(context: Context) -> dict[str, Any]:
+@register.simple_tag(takes_context=True)
+def shortcut_list(context: Context) -> SafeString:
     """Everything the keyboard does, with the reader's own keys."""
     key_map = context.get("key_map") or {}
-    return {
-        "single_keys": key_map.get(SINGLE_KEYS) != "off",
-        "groups": [
-            (title, [(shortcut.label, keys_of(shortcut.action, key_map)) for shortcut in shortcuts])
-            for title, shortcuts in GROUPS
-        ],
-    }
+    return _shortcut_list(tuple(sorted(key_map.items())))
+
+
+@lru_cache(maxsize=256)
+def _shortcut_list(own_keys: tuple[tuple[str, str], ...]) -> SafeString:
+    """Every page ends with it, and it follows from the keys alone."""
+    key_map = dict(own_keys)
+    groups = [
+        (title, [(shortcut.label, keys_of(shortcut.action, key_map)) for shortcut in shortcuts])
+        for title, shortcuts in GROUPS
+    ]
+    context = {"single_keys": key_map.get(SINGLE_KEYS) != "off", "groups": groups}
+    return render_to_string("components/shortcut_list.html", context)
