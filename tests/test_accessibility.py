@@ -10,7 +10,7 @@ from playwright.sync_api import Page, ViewportSize
 
 from annotator.sign_in import sign_in_link
 from labeling.demo.load import load_demo_study
-from labeling.models import Decision, Issue, Round, Sample, User
+from labeling.models import Decision, Issue, Round, RoundUnit, Sample, User
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -33,7 +33,8 @@ def demo(settings, live_server) -> str:
 
 
 def pages_of_a_lead() -> list[str]:
-    closed, running = Round.objects.order_by("number")
+    closed, running, training = Round.objects.order_by("number")
+    known = f"rounds/{training.number}/known/"
     issue, sample = Issue.objects.order_by("pk").first(), Sample.objects.get()
     assert issue is not None
     study = "/studies/demo/"
@@ -57,6 +58,8 @@ def pages_of_a_lead() -> list[str]:
         f"rounds/{running.number}/",
         f"rounds/{closed.number}/",
         f"rounds/{closed.number}/agreement/",
+        known,
+        f"{known}{training.round_units.order_by('pk')[0].unit_id}/",
         "agreement/",
         "exports/",
     ]
@@ -68,7 +71,10 @@ def pages_of_a_coder() -> list[str]:
     assert decision is not None
     unit = decision.round_unit
     detail = f"rounds/{unit.round.number}/reconciliation/{unit.unit_id}/{decision.dimension}/"
+    trained = RoundUnit.objects.get(round__kind=Round.Kind.TRAINING, unit__ref="lumen-train/lumen#2251")
+    training = f"rounds/{trained.round.number}/"
     below = ["", "coding/", "coding/own/", "rounds/2/queue/", detail, "reconciliation/", "codebook/"]
+    below += [training, f"{training}feedback/", f"{training}units/{trained.unit_id}/feedback/"]
     return [f"/studies/demo/{each}" for each in below]
 
 

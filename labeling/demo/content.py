@@ -18,7 +18,7 @@ from labeling.records import IssueRecord
 
 STATES = ("unclear", "not_applicable")
 Status = Literal["submitted", "draft", "skipped"]
-_OWN_FIELDS = ("status", "confidence", "memo", "evidence", "exclude")
+_OWN_FIELDS = ("unit", "status", "confidence", "memo", "evidence", "exclude")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,11 @@ class RuleContent:
 
 @dataclass(frozen=True, slots=True)
 class SampleContent:
+    """``pilot``: how many more are drawn beside it, for pilots and trainings alone."""
+
     method: str
     size: int
+    pilot: int
     seed: int
 
 
@@ -96,6 +99,15 @@ class AnswerContent:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownContent:
+    """The known answer of a unit of a training; ``memo`` says why."""
+
+    unit: str
+    annotations: Mapping[str, DimensionAnswer]
+    memo: str
+
+
+@dataclass(frozen=True, slots=True)
 class CommentContent:
     by: str
     text: str
@@ -137,6 +149,7 @@ class RoundContent:
     decide: str
     goal: float | None
     instructions: str
+    known: tuple[KnownContent, ...] = ()
     answers: tuple[AnswerContent, ...] = ()
     disagreements: tuple[DisagreementContent, ...] = ()
 
@@ -195,6 +208,7 @@ def _round(data: Mapping[str, Any], answered: Mapping[str, Any]) -> RoundContent
         **settings,
         ranks=(first, last),
         coders=tuple(data["coders"]),
+        known=tuple(_known(each) for each in answered.get("known", ())),
         answers=tuple(
             _answer(each["unit"], coder, each[coder])
             for each in answered["answers"]
@@ -210,12 +224,20 @@ def _answer(unit: str, coder: str, data: Mapping[str, Any]) -> AnswerContent:
         unit=unit,
         coder=coder,
         status=data.get("status", "submitted"),
-        annotations={key: _dimension_answer(said) for key, said in data.items() if key not in _OWN_FIELDS},
+        annotations=_annotations(data),
         memo=data.get("memo", ""),
         confidence=data.get("confidence"),
         evidence=tuple(EvidenceContent(**each) for each in data.get("evidence", ())),
         exclude=ExclusionContent(**data["exclude"]) if "exclude" in data else None,
     )
+
+
+def _known(data: Mapping[str, Any]) -> KnownContent:
+    return KnownContent(data["unit"], _annotations(data), data["memo"])
+
+
+def _annotations(data: Mapping[str, Any]) -> dict[str, DimensionAnswer]:
+    return {key: _dimension_answer(said) for key, said in data.items() if key not in _OWN_FIELDS}
 
 
 def _dimension_answer(said: str | list[str]) -> DimensionAnswer:

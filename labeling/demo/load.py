@@ -11,6 +11,7 @@ from labeling.demo.content import (
     DimensionAnswer,
     DisagreementContent,
     EvidenceContent,
+    KnownContent,
     ProposalContent,
     RoundContent,
     load_content,
@@ -25,6 +26,7 @@ from labeling.services.issues import add_issues
 from labeling.services.members import add_member, update_member
 from labeling.services.reconciliation import propose_decision, record_decision
 from labeling.services.studies import create_study, update_study
+from labeling.services.training import set_reference
 
 
 def load_demo_study() -> Study | None:
@@ -51,7 +53,9 @@ def _load(content: DemoContent) -> Study | None:
     )
     freeze(study=study, by=lead, note="After a pilot on paper")
     drawn = content.study.sample
-    sample = samples.draw(study=study, method=drawn.method, size=drawn.size, seed=drawn.seed, by=lead)
+    sample = samples.draw(
+        study=study, method=drawn.method, size=drawn.size, pilot=drawn.pilot, seed=drawn.seed, by=lead
+    )
     for each in content.rounds:
         _play_round(_make_round(sample, each, members), each, members)
     return study
@@ -101,7 +105,10 @@ def _make_round(sample: Sample, content: RoundContent, members: Mapping[str, Mem
         goal=content.goal,
         instructions=content.instructions,
     )
-    # Round 1 left notes on unclear definitions in a draft; round 2 still uses what was frozen.
+    if content.known:
+        known = {each.unit: _known(each) for each in content.known}
+        set_reference(coding_round=coding_round, answers=known, by=members["lead"])
+    # Round 1 left notes on unclear definitions in a draft; the others still use what was frozen.
     return rounds.open_round(coding_round=coding_round, by=members["lead"], codebook_version=1)
 
 
@@ -137,6 +144,11 @@ def _give_answer(coding_round: Round, content: AnswerContent, coder: Membership)
     # Everything was handed in within a second; a median per unit should show what coding takes.
     seconds = 90 + assignment.position * 37 % 150 + coder.number * 15
     Assignment.objects.filter(pk=assignment.pk).update(active_seconds=seconds)
+
+
+def _known(content: KnownContent) -> dict[str, Any]:
+    said = {key: _said(answer) for key, answer in content.annotations.items()}
+    return {"annotations": said, "memo": content.memo}
 
 
 def _said(answer: DimensionAnswer) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What a member can do next to bring the study forward: one thing first, then what comes after it."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from labeling.models import Assignment, CategoryProposal, Membership, Round, Stu
 from labeling.selectors.dashboard import RoundRow
 
 SHOWN = 3
+BLIND = "You see your own answers only until the round closes."
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +46,14 @@ def _own_coding(study: Study, member: Membership) -> Iterator[NextStep]:
         .filter(round_unit__round__study=study, round_unit__round__state=Round.State.OPEN)
         .exclude(status__in=(Assignment.Status.SUBMITTED, Assignment.Status.WITHDRAWN))
     )
-    numbers = list(waiting.values_list("round_unit__round__number", flat=True))
-    for number in sorted(set(numbers))[:1]:
-        count = numbers.count(number)
+    units = Counter(waiting.values_list("round_unit__round__number", "round_unit__round__kind"))
+    home = reverse("labeling:coding-home", args=[study.slug])
+    for place, ((number, kind), count) in enumerate(sorted(units.items())):
+        is_training = kind == Round.Kind.TRAINING
         yield NextStep(
             f"Code your {count} unit{'' if count == 1 else 's'} of Round {number}",
-            "You see your own answers only until the round closes.",
-            reverse("labeling:coding-home", args=[study.slug]),
+            "After each answer you see the known one." if is_training else BLIND,
+            reverse("labeling:coding-queue", args=[study.slug, number]) if place else home,
             "Go on coding",
         )
 
@@ -125,8 +128,8 @@ def _set_up_step(study: Study, rounds: Sequence[RoundRow]) -> NextStep | None:
 
 
 def _turns(rounds: Sequence[RoundRow]) -> Iterator[NextStep]:
-    """What moves each round on, the newest first."""
-    for row in rounds:
+    """What moves each round on: those that count first, the newest of them first."""
+    for row in sorted(rounds, key=lambda each: not each.round.counts_in_results):
         url = row.round.get_absolute_url()
         if row.round.state == Round.State.DRAFT:
             yield NextStep(f"Open {row.round}", "Coders get their units then.", url, "Look it over")

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from itertools import pairwise
 
 import pytest
@@ -16,7 +17,7 @@ CONTENT = load_content()
 ISSUES = {f"{issue.repository}#{issue.number}": issue for issue in CONTENT.issues}
 DIMENSIONS = {dimension.key: dimension for dimension in read_codebook(CONTENT.codebook)}
 ANSWERS = [answer for coding_round in CONTENT.rounds for answer in coding_round.answers]
-FIRST, SECOND = CONTENT.rounds
+FIRST, SECOND, TRAINING = CONTENT.rounds
 HUNK = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
 
 KEEPS = {
@@ -103,14 +104,19 @@ def test_the_rounds_code_exactly_what_the_seed_draws_for_them():
         for issue in CONTENT.issues
         if all(KEEPS[rule.field, rule.op](issue, rule.value) for rule in CONTENT.study.rules)
     ]
-    drawn = draw_sample(eligible, CONTENT.study.sample.size, CONTENT.study.sample.seed)
+    sample = CONTENT.study.sample
+    drawn = draw_sample(eligible, sample.size + sample.pilot, sample.seed)
     for coding_round in CONTENT.rounds:
         first, last = coding_round.ranks
         units = {key.partition("/")[2] for key in drawn[first - 1 : last]}
         assert {answer.unit for answer in coding_round.answers} <= units
     assert len({answer.unit for answer in FIRST.answers}) == 24
     assert FIRST.ranks[1] + 1 == SECOND.ranks[0]
-    assert SECOND.ranks[1] == CONTENT.study.sample.size
+    assert SECOND.ranks[1] == sample.size
+    assert TRAINING.ranks == (sample.size + 1, sample.size + sample.pilot)
+    assert sorted(each.unit for each in TRAINING.known) == sorted(
+        key.partition("/")[2] for key in drawn[sample.size :]
+    )
 
 
 @pytest.mark.parametrize("issue", CONTENT.issues, ids=list(ISSUES))
@@ -169,9 +175,19 @@ def test_every_selectable_category_is_defined_and_has_its_key():
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: f"{answer.unit} {answer.coder}")
 def test_an_answer_follows_the_codebook(answer: AnswerContent):
-    for key, said in answer.annotations.items():
+    refuse_what_the_codebook_lacks(answer.annotations)
+    if answer.status == "submitted" and answer.exclude is None:
+        required = {key for key, dimension in DIMENSIONS.items() if dimension.required}
+        assert required <= answer.annotations.keys()
+        assert answer.confidence in {"low", "medium", "high"}
+    if answer.exclude is not None:
+        assert answer.exclude.reason in CONTENT.study.exclusion_reasons
+
+
+def refuse_what_the_codebook_lacks(annotations: Mapping[str, DimensionAnswer]) -> None:
+    for key, said in annotations.items():
         dimension = DIMENSIONS[key]
-        assert is_asked(key, dict(answer.annotations))
+        assert is_asked(key, dict(annotations))
         assert set(said.categories) <= selectable(key)
         assert len(set(said.categories)) == len(said.categories)
         if said.state == "coded":
@@ -181,12 +197,6 @@ def test_an_answer_follows_the_codebook(answer: AnswerContent):
             assert {"unclear": dimension.allow_unclear, "not_applicable": dimension.allow_not_applicable}[
                 said.state
             ]
-    if answer.status == "submitted" and answer.exclude is None:
-        required = {key for key, dimension in DIMENSIONS.items() if dimension.required}
-        assert required <= answer.annotations.keys()
-        assert answer.confidence in {"low", "medium", "high"}
-    if answer.exclude is not None:
-        assert answer.exclude.reason in CONTENT.study.exclusion_reasons
 
 
 @pytest.mark.parametrize(
@@ -230,6 +240,21 @@ def test_the_second_round_is_under_way():
         ("ada", "skipped"): 1,
         ("ben", "submitted"): 9,
     }
+
+
+def test_a_training_shows_matches_and_differences_and_has_units_left():
+    known = {each.unit: each for each in TRAINING.known}
+    required = {key for key, dimension in DIMENSIONS.items() if dimension.required}
+    for each in TRAINING.known:
+        refuse_what_the_codebook_lacks(each.annotations)
+        assert required <= each.annotations.keys()
+        assert each.memo
+    told = {
+        (answer.coder, answer.unit): answer.annotations == known[answer.unit].annotations
+        for answer in TRAINING.answers
+    }
+    assert set(told.values()) == {True, False}
+    assert Counter(coder for coder, _ in told) == {"ada": 3, "ben": 1}
 
 
 def test_what_is_reconciled_was_disputed_and_by_people_of_the_study():
