@@ -18,6 +18,7 @@ from labeling.models import (
     Round,
     RoundUnit,
     Sample,
+    SampleUnit,
     Study,
 )
 from labeling.selectors.progress import round_progress
@@ -72,7 +73,9 @@ class RoundRow:
 def dashboard(study: Study, member: Membership) -> dict[str, Any]:
     """Everything the page shows, in a number of queries that does not depend on the size of the study."""
     rounds = round_rows(member)
-    running = [row.round for row in rounds if row.round.state == Round.State.OPEN]
+    # What counts comes before what trains for it.
+    opened = [row.round for row in rounds if row.round.state == Round.State.OPEN]
+    running = sorted(opened, key=lambda each: not each.counts_in_results)
     read = [row for row in rounds if row.coefficients]
     return {
         "stages": stages(study, member),
@@ -182,7 +185,8 @@ def stages(study: Study, member: Membership) -> list[Stage]:
         repositories=Count("repository", distinct=True),
     )
     units = _counted_units(study)
-    sampled = study.units.filter(part=0).count()
+    for_pilots = SampleUnit.objects.filter(sample__study=study, drawn=SampleUnit.Drawn.PILOT)
+    sampled = study.units.filter(part=0).exclude(pk__in=for_pilots.values("unit")).count()
     repositories = f"{issues['repositories']} repositor{'y' if issues['repositories'] == 1 else 'ies'}"
     waiting = [f"{units['waiting']} in open rounds"] if units["waiting"] else []
     rows: tuple[tuple[str, int, list[str]], ...] = (
@@ -206,19 +210,26 @@ def _counted_units(study: Study) -> dict[str, int]:
     )
     final = rows.filter(unit=OuterRef("unit"), round__state=Round.State.RECONCILED)
     undecided = Decision.objects.filter(round_unit=OuterRef("pk"), type__in=QUEUED, how="")
+    # Until the proposed categories of a round are settled, nobody knows where its coders differ.
+    is_held = Q(round__state=Round.State.CLOSED, round__reconciliation_opened_at=None)
     counted: dict[str, int] = rows.annotate(is_final=Exists(final), differs=Exists(undecided)).aggregate(
         coded=Count("unit", filter=Q(round__state__in=Round.UNBLINDED), distinct=True),
         waiting=Count("unit", filter=Q(round__state=Round.State.OPEN), distinct=True),
         final=Count("unit", filter=Q(is_final=True), distinct=True),
         differ=Count("unit", filter=Q(differs=True, is_final=False), distinct=True),
+        held=Count("unit", filter=is_held & Q(is_final=False), distinct=True),
     )
     return counted
 
 
 def _not_final(units: Mapping[str, int]) -> list[str]:
     """Say of the units that are coded and not final whether something is left to decide."""
-    rest = units["coded"] - units["final"] - units["differ"]
-    told = [(units["differ"], "with open disagreements"), (rest, "settled, in a round to finish")]
+    rest = units["coded"] - units["final"] - units["differ"] - units["held"]
+    told = [
+        (units["differ"], "with open disagreements"),
+        (units["held"], "waiting for proposed categories to be settled"),
+        (max(rest, 0), "settled, in a round to finish"),
+    ]
     return [f"{count} {words}" for count, words in told if count]
 
 
@@ -244,7 +255,9 @@ def _drawn(study: Study, member: Membership) -> list[str]:
     confidence = sample.confidence or 0.95
     margin = sampling.margin_of(sample.size, sample.frame_size, confidence, sample.proportion or 0.5)
     told = f"± {margin:.2%} margin at {confidence:.0%}"
-    return [f"by {sample.strata}", told] if sample.strata else [told]
+    strata = [f"by {sample.strata}"] if sample.strata else []
+    pilot = [f"{sample.pilot:,} more for the pilot alone"] if sample.pilot else []
+    return [*strata, told, *pilot]
 
 
 @dataclass(frozen=True, slots=True)

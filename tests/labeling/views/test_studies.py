@@ -6,6 +6,7 @@ from django.urls import reverse
 from labeling.models import Role, Study
 from labeling.services.proposals import propose_category
 from labeling.services.rounds import close_round
+from labeling.services.samples import draw
 from tests.factories import (
     assignment_of,
     lead_of,
@@ -115,6 +116,23 @@ def test_the_dashboard_counts_what_is_left_before_answers_are_final(lead, study)
     assert "1 with open disagreements" in page
     assert "2 settled, in a round to finish" in page
     assert "to reconcile" not in page
+
+
+def test_the_dashboard_calls_no_unit_settled_while_proposed_categories_wait(lead, study):
+    waiting = coded_round({"ada": ["crash", "hang"], "ben": ["crash", "crash"]}, study=study)
+    propose_category(coding_round=waiting, by=waiting.coders.first(), dimension="symptom", name="Race")
+    close_round(coding_round=waiting, by=lead_of(study))
+    page = lead.get(study.get_absolute_url()).text
+    assert "2 waiting for proposed categories to be settled" in page
+    assert "in a round to finish" not in page
+
+
+def test_the_dashboard_counts_what_was_drawn_for_the_pilot_apart(lead, study):
+    for _ in range(6):
+        make_issue(study)
+    draw(study=study, method="random", size=4, pilot=1, seed=1, by=lead_of(study))
+    sampled = lead.get(study.get_absolute_url()).context["stages"][2]
+    assert (sampled.name, sampled.count, sampled.notes[-1]) == ("Sampled", 4, "1 more for the pilot alone")
 
 
 def test_the_dashboard_costs_the_same_for_many_issues(lead, study, django_assert_num_queries):
