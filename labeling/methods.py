@@ -53,6 +53,8 @@ class CorpusFacts:
 
 @dataclass(frozen=True, slots=True)
 class SampleFacts:
+    """``statement`` counts what was added later with the rest."""
+
     number: int
     statement: str
     topped_up: int
@@ -78,6 +80,15 @@ class CoderFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownFacts:
+    """In how many of the answers to one question a training's coders said what was known."""
+
+    name: str
+    matched: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
 class RoundFacts:
     """A closed round; ``counting_changed`` are the days on which a lead changed whether it counts."""
 
@@ -99,6 +110,7 @@ class RoundFacts:
     agreement: str
     settled: str
     decide: str
+    known: Sequence[KnownFacts] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +205,7 @@ def _samples(samples: Sequence[SampleFacts], note: Notes) -> Iterator[str]:
         yield f"{each.statement.removesuffix('.')}{note(source)}."
         if each.topped_up:
             drawn = note(f"`sample.csv`, sample {each.number}, column `drawn` top_up")
-            yield f"Later {each.topped_up:,} unit{_s(each.topped_up)} {_were(each.topped_up)} added{drawn}."
+            yield f"Of these, {each.topped_up:,} {_were(each.topped_up)} added later{drawn}."
         if each.replaced:
             drawn = note(f"`sample.csv`, sample {each.number}, column `replaced_by`")
             units = f"{each.replaced:,} unit{_s(each.replaced)} {_were(each.replaced)}"
@@ -258,6 +270,8 @@ def _round(coding_round: RoundFacts, note: Notes) -> Iterator[str]:
     if coding_round.after_unblinding:
         mark = note(f"`annotations.csv`, round {number}, column `recoded_after_unblinding`")
         yield f"A coder could read earlier answers on these units, so this coding is not independent{mark}."
+    if coding_round.known:
+        yield _known(coding_round, note)
     if coding_round.agreement:
         yield f"{coding_round.agreement}{note(f'`agreement.csv`, round {number}')}"
     if coding_round.goal is not None:
@@ -282,6 +296,16 @@ def _coded(coding_round: RoundFacts, note: Notes) -> Iterator[str]:
     if count > 1 and coding_round.overlap_units < coding_round.units:
         several = coding_round.overlap_units
         yield f"{several:,} of the units {_were(several)} given to several coders, the others to one{rows}."
+
+
+def _known(coding_round: RoundFacts, note: Notes) -> str:
+    matched, of = (sum(getattr(each, name) for each in coding_round.known) for name in ("matched", "of"))
+    parts = listed([f"{each.name} {each.matched:,} of {each.of:,}" for each in coding_round.known])
+    source = note(f"`annotations.csv`, round {coding_round.number}, column `coder`: coders and Known answers")
+    return (
+        f"{matched:,} of their {of:,} answers matched the known ones "
+        f"({100 * matched / of:.2f}%; {parts}){source}."
+    )
 
 
 def _counting(coding_round: RoundFacts, note: Notes) -> Iterator[str]:

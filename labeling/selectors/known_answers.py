@@ -23,7 +23,7 @@ from labeling.models import (
     Submission,
 )
 from labeling.selectors.answer_names import BELOW, CODED, STATES
-from labeling.selectors.frozen import round_dimensions
+from labeling.selectors.frozen import FrozenRound, Handed, round_dimensions
 from labeling.selectors.issues import shown_refs
 
 Chosen = Category | CategoryProposal
@@ -239,6 +239,32 @@ def _compared(dimensions: Sequence[Dimension], mine: GivenUnit, known: GivenUnit
         own, right = mine.answers.get(dimension.key), known.answers.get(dimension.key)
         if _is_said(own) or _is_said(right):
             yield _of_dimension(dimension, own, right)
+
+
+def matches_in(frozen: FrozenRound) -> list[Matches]:
+    """Count over all coders of a closed training; empty for every other kind of round."""
+    references = {each.pk for each in frozen.coders if each.kind == Membership.Kind.REFERENCE}
+    pairs = [
+        (mine, known)
+        for unit in frozen.units
+        for known in unit.handed
+        for mine in unit.handed
+        if known.coder in references and mine.coder not in references
+    ]
+    excluding = [each for each in pairs if each[0].excluded or each[1].excluded]
+    alike = {UNIT: ("Kept or excluded", [mine.excluded == known.excluded for mine, known in excluding])}
+    for dimension in frozen.dimensions:
+        if dimension.kind != Dimension.Kind.TEXT:
+            alike[dimension.key] = (dimension.name, list(_alike(pairs, dimension.key)))
+    return [Matches(key, name, sum(told), len(told)) for key, (name, told) in alike.items() if told]
+
+
+def _alike(pairs: Iterable[tuple[Handed, Handed]], dimension: str) -> Iterable[bool]:
+    """Whether both said the same, of those who both answered."""
+    for mine, known in pairs:
+        own, right = mine.answers.get(dimension), known.answers.get(dimension)
+        if own is not None and right is not None and own.was_asked and right.was_asked:
+            yield (own.state, own.labels) == (right.state, right.labels)
 
 
 def _is_said(answer: GivenAnswer | None) -> bool:

@@ -11,6 +11,7 @@ from labeling.methods import (
     CodebookFacts,
     CoderFacts,
     CorpusFacts,
+    KnownFacts,
     MethodsFacts,
     RoundFacts,
     SampleFacts,
@@ -29,6 +30,7 @@ from labeling.models import (
 from labeling.paper import PaperFacts, paper_sentence
 from labeling.selectors.codebook_impact import closed_rounds
 from labeling.selectors.frozen import frozen_round, round_dimensions
+from labeling.selectors.known_answers import matches_in
 from labeling.selectors.settled import settled_shares
 from labeling.services.agreement import report_of, software_version
 from labeling.services.corpus import funnel
@@ -66,7 +68,7 @@ class _Read:
     def __init__(self, coding_round: Round, pseudonyms: bool) -> None:
         frozen = frozen_round(coding_round)
         said = {handed.coder for unit in frozen.units for handed in unit.handed}
-        self.coding_round = coding_round
+        self.coding_round, self.frozen = coding_round, frozen
         self.units = [unit for unit in frozen.units if unit.handed]
         self.coders = [
             each for each in frozen.coders if each.pk in said and each.kind != Membership.Kind.REFERENCE
@@ -181,6 +183,7 @@ def _round(read: _Read, zone: ZoneInfo) -> RoundFacts:
         agreement=_agreement(coding_round),
         settled=settled_shares(coding_round).sentence,
         decide=coding_round.decide,
+        known=[KnownFacts(each.name, each.matched, each.of) for each in matches_in(read.frozen)],
     )
 
 

@@ -8,14 +8,16 @@ import pytest
 from labeling.export.columns import columns_of
 from labeling.export.rows import FILES
 from labeling.methods import methods_text
-from labeling.models import Codebook, Round
+from labeling.models import Codebook, Round, SampleUnit
 from labeling.selectors.methods import methods_facts
 from labeling.services.codebook_acts import perform
 from labeling.services.codebooks import freeze
 from labeling.services.exports import stream
 from labeling.services.reconciliation import Answer, record_decision
 from labeling.services.round_plans import update_round
-from tests.factories import lead_of, make_sample, make_study
+from labeling.services.rounds import open_round
+from labeling.services.training import set_reference
+from tests.factories import assignment_of, lead_of, make_round, make_sample, make_study, make_submission
 from tests.labeling.closing import close, coded_round, coder_called
 from tests.labeling.services.test_codebook_acts import merge
 
@@ -109,6 +111,33 @@ def test_a_round_that_counts_against_its_kind_is_told_with_the_day(study):
     assert "By decision of a lead this pilot round counts in the results[^" in text
     assert "event `round.changed` of round 1, field `counts_in_results`" in text
     assert "By decision" not in text.split("**Round 2**")[1]
+
+
+def test_what_was_added_to_a_sample_is_part_of_its_size(study):
+    sample = study.samples.get()
+    sample.sample_units.filter(rank__gte=4).update(drawn=SampleUnit.Drawn.TOP_UP)
+    assert "a simple random sample of 4 (keyed hash, seed 7" in plain(study)
+    assert "Of these, 1 was added later." in plain(study)
+
+
+def test_of_a_training_it_is_told_how_many_answers_matched_the_known_ones(study):
+    planned = make_round(study, units=3, kind=Round.Kind.TRAINING, state=Round.State.DRAFT)
+    refs = [each.unit.ref for each in planned.round_units.order_by("unit__ref")]
+    known = {ref: {"symptom": ["crash"]} for ref in refs[:2]}
+    known[refs[2]] = {"exclude": {"reason": study.exclusion_reasons[0], "note": ""}}
+    set_reference(coding_round=planned, answers=known, by=lead_of(study))
+    opened = open_round(coding_round=planned, by=lead_of(study))
+    one, two = opened.coders.order_by("number")
+    for coder, said in ((one, ("crash", "hang", "hang")), (two, ("crash", "crash", None))):
+        for place, answer in enumerate(said):
+            answers = {"answers": {"symptom": answer}} if answer else {"exclude_reason": "other"}
+            unit = opened.round_units.get(unit__ref=refs[place]).unit
+            make_submission(assignment_of(opened, coder, unit), **answers)
+    close(opened)
+    assert (
+        "4 of their 6 answers matched the known ones (66.67%; Kept or excluded 1 of 2 and Symptom 3 of 4)."
+        in plain(study)
+    )
 
 
 def test_versions_and_their_acts_are_told(study):
