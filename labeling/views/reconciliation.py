@@ -11,6 +11,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_GET
+from django_htmx.http import HttpResponseClientRedirect
 
 from annotator.http import CoderRequest, render_page
 from labeling.access import get_round_unit_or_404, get_study_or_404
@@ -111,8 +112,16 @@ def reconciliation_standing(
 
     The form is sent along only when it must become another one: whoever types in it is not interrupted.
     """
-    round_unit, member = _unit_of(request, slug, number, unit_id)
-    decision = _find(round_unit, dimension, member)
+    coding_round, member = closed_round(request, slug, number)
+    try:
+        round_unit, _ = get_round_unit_or_404(request.user, coding_round.pk, unit_id)
+        decision = _find(round_unit, dimension, member)
+    except Http404:
+        if not request.htmx:
+            raise
+        # The page was open when another round gave the unit to its reader: it must not ask for ever.
+        messages.info(request, "That unit is hidden from you while you code it again in another round.")
+        return HttpResponseClientRedirect(reverse("labeling:disagreement-list", args=[slug, number]))
     seen = request.GET.get("seen", "")
     now = Panel(Disagreement(decision, (), ()), member)
     if seen == now.state:

@@ -26,14 +26,16 @@ def unit_split(request: CoderRequest, slug: str, unit_id: int) -> HttpResponse:
         if form.is_valid() and _is_split(request, form, unit, lead):
             return redirect(_after(unit))
         status = 422
-    rounds = _rounds_of(unit)
+    names = Masks(lead).names
     context = {
         "study": study,
         "membership": lead,
         "nav": "reconciliation",
-        "ref": Masks(lead).names.get(unit.ref, unit.ref),
+        "ref": names.get(unit.ref, unit.ref),
         "title": unit.snapshot.title if unit.snapshot is not None else "",
-        "rounds": rounds,
+        "rounds": _rounds_of(unit),
+        "is_part": bool(unit.part),
+        "parts": [(names.get(each.ref, each.ref), each.title) for each in unit.parts.order_by("part")],
         "form": form,
     }
     return render_page(request, "labeling/unit_split.html", context, status=status)

@@ -72,6 +72,19 @@ def test_a_round_planned_later_takes_the_parts_too():
     assert set(planned.round_units.values_list("unit", flat=True)) == {part.pk for part in parts}
 
 
+def test_the_page_of_a_split_unit_names_its_parts_and_offers_no_form(client):
+    unit = make_unit(make_study())
+    client.force_login(lead_of(unit.study).user)
+    where = reverse("labeling:unit-split", args=[unit.study.slug, unit.pk])
+    assert 'name="parts"' in client.get(where).text
+    part, _ = split(unit)
+    assert f"{unit.ref}~2" in client.get(where).text
+    for each in (unit, part):
+        page = client.get(reverse("labeling:unit-split", args=[unit.study.slug, each.pk])).text
+        assert 'name="parts"' not in page
+        assert "not split further" in page
+
+
 def test_a_unit_is_not_split_while_it_is_coded():
     coding_round = make_round(state="open", units=1)
     with pytest.raises(RoundStateError, match="being coded"):

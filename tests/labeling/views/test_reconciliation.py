@@ -38,6 +38,22 @@ def closed(study, coders):
     return close_round(coding_round=coding_round, missing="refuse", by=lead_of(study))
 
 
+def test_a_page_whose_unit_another_round_hides_stops_asking(client, study, coders, disputed):
+    client.force_login(coders[0].user)
+    seen = seen_by(client, disputed)
+    unit = disputed.round_unit.unit
+    make_round(study, coders=coders[:1], units=[unit], kind="training")
+    assert standing(client, disputed, seen).status_code == 404
+    where = [study.slug, disputed.round_unit.round.number]
+    asked = client.get(
+        reverse("labeling:reconciliation-standing", args=[*where, unit.pk, disputed.dimension]),
+        {"seen": seen},
+        headers={"HX-Request": "true"},
+    )
+    assert asked.headers["HX-Redirect"] == reverse("labeling:disagreement-list", args=where)
+    assert "hidden from you while you code it again" in client.get(asked.headers["HX-Redirect"]).text
+
+
 @pytest.fixture
 def disputed(closed):
     return Decision.objects.get(round_unit__round=closed, type="disagreed")
