@@ -10,7 +10,7 @@ from django.db.models import Max
 
 from labeling import sampling
 from labeling.errors import InvalidInputError, RoundStateError
-from labeling.models import Membership, Round, RoundUnit, Sample, Study, Unit
+from labeling.models import Assignment, Membership, Round, RoundUnit, Sample, Study, Unit
 from labeling.selectors.draws import units_for
 from labeling.services import codebooks
 from labeling.services.round_lock import lock_round, record_round
@@ -109,11 +109,15 @@ def copy_round_settings(source: Study, target: Study, *, by: Membership) -> list
 
 
 def update_round(*, coding_round: Round, by: Membership, **fields: Any) -> Round:
-    """Change settings; once the round was opened only its due day, goal, instructions and counting."""
+    """Change settings; once the round was opened only its due day, goal, instructions and counting.
+
+    A draft that is given another ``sample`` codes its units instead of those it had.
+    """
     coders: Sequence[Membership] | None = fields.pop("coders", None)
     with transaction.atomic():
         locked = lock_round(coding_round)
         _refuse_fixed(locked, fields, coders)
+        sample: Sample | None = fields.pop("sample", None)
         if fields.get("coders_per_unit") == 1:
             fields.setdefault("overlap", 0.0)
         together = {name: getattr(locked, name) for name in JUDGED_TOGETHER}
@@ -126,9 +130,26 @@ def update_round(*, coding_round: Round, by: Membership, **fields: Any) -> Round
             refuse_unfit_coders(locked.study, coders)
             locked.coders.set(coders)
             changed.append("coders")
+        if sample is not None:
+            _take_sample(locked, sample)
+            changed.append("sample")
         if changed:
             record_round(locked, "round.changed", by, fields=changed)
     return locked
+
+
+def _take_sample(coding_round: Round, sample: Sample) -> None:
+    """Put the units of the sample in the place of what the draft was to code."""
+    if coding_round.based_on is not None:
+        raise InvalidInputError({"sample": ["The round asks units of an earlier one. Plan another round."]})
+    if Assignment.objects.filter(round_unit__round=coding_round).exists():
+        raise RoundStateError(
+            "Known answers were given for the units of this training. Plan another one for the other sample."
+        )
+    coding_round.round_units.all().delete()
+    coding_round.sample = sample
+    coding_round.save(update_fields=["sample"])
+    _add_round_units(coding_round, None, None)
 
 
 def _refuse_invalid_origin(

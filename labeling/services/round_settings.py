@@ -23,6 +23,7 @@ IN_DRAFT = (
     "overlap_seed",
     "own_answer_first",
     "rationale_required",
+    "sample",
     "seed",
     "stages",
 )

@@ -15,7 +15,7 @@ from labeling.access import get_round_or_404, get_unit_assignment_or_404
 from labeling.errors import InvalidInputError, StudyRuleError
 from labeling.forms.coding import coding_form, read_form
 from labeling.marks import DimensionMark, mark_dimensions
-from labeling.models import Assignment, Membership, Role, Round, RoundUnit
+from labeling.models import Assignment, Membership, Role, Round, RoundUnit, Unit
 from labeling.selectors.coding import issue_view, next_assignment
 from labeling.selectors.known_answers import (
     feedback_by_coder,
@@ -78,7 +78,7 @@ def known_answer_list(request: CoderRequest, slug: str, number: int) -> HttpResp
         "rows": [(each, names.get(each.unit.ref, each.unit.ref), known.get(each.pk)) for each in page],
         "given": given_count(coding_round),
         "total": units.count(),
-        "next_url": _next_url(coding_round),
+        "next_url": _next_url(coding_round, masks.unit_order),
         "codes": _codes(coding_round, lead),
         "codebook": used,
         "newer": newest if used is not None and newest != used else None,
@@ -140,7 +140,7 @@ def _give(request: CoderRequest, round_unit: RoundUnit, lead: Membership) -> Htt
         return redirect(_list_url(round_unit.round))
     messages.success(request, f"The known answer of {_name(round_unit, lead)} was stored.")
     coding_round = round_unit.round
-    following = _next_url(coding_round, after=round_unit.unit.ref)
+    following = _next_url(coding_round, Masks(lead).unit_order, after=round_unit.unit)
     return redirect(following or _list_url(coding_round))
 
 
@@ -161,15 +161,16 @@ def _name(round_unit: RoundUnit, lead: Membership) -> str:
     return Masks(lead).names.get(round_unit.unit.ref, round_unit.unit.ref)
 
 
-def _next_url(coding_round: Round, after: str = "") -> str | None:
-    """Address of the next unit without a known answer; from the last one on it begins at the top."""
+def _next_url(coding_round: Round, order: str, after: Unit | None = None) -> str | None:
+    """Address of the next unit without a known answer in the order of the list, which begins anew."""
     given = Assignment.objects.active().filter(coder__kind=Membership.Kind.REFERENCE)
     left = (
         coding_round.round_units.filter(left_out=False)
         .exclude(pk__in=given.filter(round_unit__round=coding_round).values("round_unit"))
-        .order_by("unit__ref")
+        .order_by(f"unit__{order}")
     )
-    following = left.filter(unit__ref__gt=after).first() or left.first()
+    later = left.filter(**{f"unit__{order}__gt": getattr(after, order)}) if after is not None else left
+    following = later.first() or left.first()
     if following is None:
         return None
     where = [coding_round.study.slug, coding_round.number, following.unit_id]

@@ -33,8 +33,12 @@ class StageInput(Input):
 
 
 class RoundPatch(Input):
-    """While draft all of these; later only due_on, goal, instructions and counts_in_results."""
+    """While draft all of these; later only due_on, goal, instructions and counts_in_results.
 
+    Another sample brings its units in the place of those the draft had.
+    """
+
+    sample = serializers.IntegerField(required=False)
     coders = serializers.ListField(child=MemberName(), required=False)
     coders_per_unit = serializers.IntegerField(required=False)
     overlap = serializers.FloatField(required=False)
@@ -58,7 +62,6 @@ class RoundInput(RoundPatch):
     """A new round: of a sample, of named units, or of the units of an earlier round."""
 
     kind = serializers.ChoiceField(choices=MADE_BY_HAND, default=Round.Kind.MAIN)
-    sample = serializers.IntegerField(required=False)
     units = serializers.ListField(child=serializers.IntegerField(), required=False, allow_empty=False)
     based_on = serializers.IntegerField(required=False, help_text="The id of an earlier round.")
     share = serializers.FloatField(

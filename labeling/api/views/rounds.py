@@ -32,7 +32,7 @@ from labeling.api.serializers.rounds import (
 )
 from labeling.blinding import codes_blind
 from labeling.errors import InvalidInputError
-from labeling.models import CategoryProposal, Membership, Role, Round, RoundUnit, Study, Unit
+from labeling.models import CategoryProposal, Membership, Role, Round, RoundUnit, Sample, Study, Unit
 from labeling.sampling import Redealt
 from labeling.selectors.masks import Masks
 from labeling.selectors.planning import preview_units
@@ -88,6 +88,11 @@ def _one_of(rows: QuerySet[Any], pk: int, field: str, noun: str) -> Any:
     return row
 
 
+def _sample(study: Study, pk: int) -> Sample:
+    found: Sample = _one_of(study.samples.defer("frame"), pk, "sample", "sample")
+    return found
+
+
 class RoundList(ApiView):
     @extend_schema(responses=RoundOutput(many=True))
     def get(self, request: Request, slug: str) -> Response:
@@ -105,7 +110,7 @@ class RoundList(ApiView):
         study, lead = get_study_or_404(self.user, slug, role=Role.LEAD)
         body = self.read(RoundInput)
         if "sample" in body:
-            body["sample"] = _one_of(study.samples.defer("frame"), body["sample"], "sample", "sample")
+            body["sample"] = _sample(study, body["sample"])
         if "based_on" in body:
             earlier = study.rounds.filter(discarded_at__isnull=True)
             body["based_on"] = _one_of(earlier, body["based_on"], "based_on", "round")
@@ -128,6 +133,8 @@ class RoundDetail(ApiView):
     def patch(self, request: Request, round_id: int) -> Response:
         coding_round, lead = get_round_by_id_or_404(self.user, round_id, role=Role.LEAD)
         body = self.read(RoundPatch)
+        if "sample" in body:
+            body["sample"] = _sample(coding_round.study, body["sample"])
         if "coders" in body:
             body["coders"] = _coders(coding_round.study, body["coders"])
         changed = rounds.update_round(coding_round=coding_round, by=lead, **body)

@@ -79,6 +79,22 @@ def test_a_round_of_a_sample_is_made_and_read(lead, study):
     assert {each["id"] for each in units} == set(sample.units.values_list("pk", flat=True))
 
 
+def test_a_draft_takes_the_units_of_another_sample_and_an_open_round_none(lead, study):
+    make_codebook(study)
+    coders = [make_member(study).pk, make_member(study).pk]
+    first, second = make_sample(study), make_sample(study, units=2)
+    made = lead.post(address("round-list", study), {"sample": first.pk, "coders": coders})
+    changed = lead.patch(made.headers["Location"], {"sample": second.pk})
+    assert (changed.status_code, changed.data["sample"]) == (200, second.pk)
+    planned = Round.objects.get()
+    assert set(planned.round_units.values_list("unit", flat=True)) == set(
+        second.units.values_list("pk", flat=True)
+    )
+    assert lead.patch(made.headers["Location"], {"sample": 4711}).status_code == 422
+    assert lead.post(address("round-open", planned)).status_code == 200
+    assert lead.patch(made.headers["Location"], {"sample": first.pk}).status_code == 409
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [

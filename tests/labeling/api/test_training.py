@@ -6,7 +6,15 @@ from rest_framework.test import APIClient
 
 from labeling.models import Round
 from labeling.services import rounds
-from tests.factories import assignment_of, lead_of, make_codebook, make_round, make_study, make_submission
+from tests.factories import (
+    assignment_of,
+    lead_of,
+    make_codebook,
+    make_round,
+    make_sample,
+    make_study,
+    make_submission,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -51,6 +59,32 @@ def test_a_coder_reads_a_known_answer_after_their_own_and_no_other(training):
     assert [each["name"] for each in client_of(lead).get(feedback).data["coders"]] == [ada.name]
     training.refresh_from_db()
     assert training.first_unblinded_read_at is not None
+
+
+def test_an_answer_changed_after_it_was_handed_in_is_refused_as_final_and_is_no_conflict(training):
+    lead = lead_of(training.study)
+    body = {each.unit.ref: KNOWN for each in training.round_units.select_related("unit")}
+    client_of(lead).put(reverse("api:round-reference", args=[training.pk]), body, format="json")
+    ada = rounds.open_round(coding_round=training, by=lead).coders.order_by("number")[0]
+    where = reverse("api:assignment-detail", args=[assignment_of(training, ada).pk])
+    said = {"version": 0, "annotations": KNOWN, "status": "submitted"}
+    assert client_of(ada).patch(where, said, format="json").status_code == 200
+    # The page that "Back" shows knows nothing of what it handed in.
+    again = client_of(ada).patch(where, {"version": 0, "annotations": {"symptom": ["hang"]}}, format="json")
+    assert (again.status_code, "conflicts" in again.data) == (409, False)
+    assert "final" in again.data["detail"]
+
+
+def test_a_training_with_known_answers_keeps_its_sample(training):
+    lead = client_of(lead_of(training.study))
+    where = reverse("api:round-detail", args=[training.pk])
+    lead.put(
+        reverse("api:round-reference", args=[training.pk]),
+        {training.round_units.all()[0].unit.ref: KNOWN},
+        format="json",
+    )
+    assert lead.patch(where, {"sample": make_sample(training.study).pk}, format="json").status_code == 409
+    assert training.round_units.count() == 2
 
 
 def test_known_answers_are_taken_back_while_the_training_is_planned(training):

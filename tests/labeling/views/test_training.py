@@ -7,7 +7,16 @@ from labeling.models import Assignment, Event, Round, Submission
 from labeling.services import codebooks, rounds
 from labeling.services.agreement import mark_read
 from labeling.services.training import set_reference
-from tests.factories import assignment_of, lead_of, make_codebook, make_round, make_study, make_submission
+from tests.factories import (
+    assignment_of,
+    lead_of,
+    make_codebook,
+    make_issue,
+    make_round,
+    make_study,
+    make_submission,
+    make_unit,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -73,6 +82,21 @@ def test_a_lead_gives_a_known_answer_with_its_reason_and_goes_on_to_the_next_uni
     assert "1 of 2 units have one" in shown
     assert "Excluded: duplicate" in shown
     assert Event.objects.filter(verb="round.reference_given").count() == 2
+
+
+def test_the_next_unit_is_that_of_the_list_where_names_are_hidden(client, study, lead):
+    """A lead who codes blind in another round must not learn from the order what the names are."""
+    codebook = make_codebook(study)
+    later, sooner = (make_unit(study, make_issue(study, repository=name)) for name in ("z/z", "a/a"))
+    units = [later, sooner]
+    make_round(study, coders=[lead], units=units, masked_fields=["repository"], codebook=codebook)
+    planned = make_round(study, units=units, kind="training", state=Round.State.DRAFT)
+    client.force_login(lead.user)
+    shown = client.get(address("known-answer-list", planned))
+    assert [each.unit_id for each, *_ in shown.context["rows"]] == [later.pk, sooner.pk]
+    assert shown.context["next_url"] == address("known-answer-detail", planned, later.pk)
+    stored = client.post(address("known-answer-detail", planned, later.pk), form())
+    assert stored["Location"] == address("known-answer-detail", planned, sooner.pk)
 
 
 def test_a_lead_who_is_named_as_a_coder_gives_known_answers_and_is_shown_none(client, planned, lead):
