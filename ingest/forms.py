@@ -127,7 +127,7 @@ class GithubImportForm(forms.Form):
 
 class FileImportForm(forms.Form):
     file = forms.FileField(
-        help_text="CSV, TSV, XLSX, JSON, JSON lines, or a zip of them; up to 1 GB",
+        help_text="CSV, TSV, XLSX, JSON, JSON lines, or a zip of JSON files; up to 1 GB",
         widget=forms.FileInput(attrs={"accept": ".csv,.tsv,.txt,.xlsx,.json,.jsonl,.ndjson,.zip"}),
     )
 

@@ -26,11 +26,13 @@ from labeling.models import Membership, Study
 from labeling.services import corpus, jobs
 from labeling.services.corpus import Rule
 from labeling.services.events import record
+from labeling.services.known import lock_issues
 
 State = ImportRun.State
 
 STOPPABLE = (State.QUEUED, State.RUNNING, State.WAITING)
 RESUMABLE = (State.PAUSED, State.FAILED, State.CANCELLED)
+RESUMED = "import.resumed"
 LARGEST_FILE = 1024**3
 
 
@@ -40,13 +42,18 @@ def start_import(
     """Ask for an import; a worker does it. What the study has already is brought up to date.
 
     ``query`` has the fields of the API's request; ``github_labels``, ``with_fix``, ``since`` and ``until``
-    become corpus rules and filter nothing at the source.
+    become corpus rules and filter nothing at the source. Where the same is under way already nothing is
+    fetched twice: the answer is that import, and a paused one goes on.
     """
     is_file = source == ImportRun.Source.FILE
     asked, rules = (dict(query), _rules_of({})) if is_file else _github_query(study, query)
     with transaction.atomic():
         if rules:
             _add_rules(study, rules, by)
+        if same := _under_way(study, source, asked):
+            if same.state != State.PAUSED:
+                return same
+            return _move(same, RESUMABLE, State.QUEUED, by, RESUMED, ring=ring)
         run = ImportRun.objects.create(
             study=study, by=by, source=source, query=asked, checkpoint=_where_to_begin(study, source, asked)
         )
@@ -56,7 +63,16 @@ def start_import(
     return run
 
 
-def start_imports(*, study: Study, query: Mapping[str, Any], by: Membership | None) -> list[ImportRun]:
+def _under_way(study: Study, source: str, query: Mapping[str, Any]) -> ImportRun | None:
+    """Find an import that asks for the same and has not ended; two tabs must wait for each other."""
+    lock_issues(study)
+    rows = ImportRun.objects.filter(study=study, source=source, state__in=(*STOPPABLE, State.PAUSED))
+    return next((run for run in rows.order_by("pk") if run.query == query), None)
+
+
+def start_imports(
+    *, study: Study, query: Mapping[str, Any], by: Membership | None, ring: bool = True
+) -> list[ImportRun]:
     """Ask GitHub for several repositories by an import each, so that workers read them side by side.
 
     Each goes on, waits and fails by itself. A search and a list of addresses are one import.
@@ -71,6 +87,7 @@ def start_imports(*, study: Study, query: Mapping[str, Any], by: Membership | No
                 source=ImportRun.Source.GITHUB,
                 query={**query, "repositories": names},
                 by=by,
+                ring=ring,
             )
             for names in apart
         ]
@@ -93,7 +110,7 @@ def keep_upload(file: IO[bytes], name: str, *, mapping: Mapping[str, str] | None
         if size > LARGEST_FILE:
             raise SourceError("The file is larger than 1 GB. Split it into smaller ones.", permanent=True)
         seen = preview(path, rows=1)
-        if not seen.rows:
+        if not seen.rows or not seen.header:
             raise SourceError(NO_ISSUES, permanent=True)
         refuse_mapping(path, mapping or {})
     except SourceError as error:
@@ -143,7 +160,7 @@ def pause(*, run: ImportRun, by: Membership | None) -> ImportRun:
 
 def resume(*, run: ImportRun, by: Membership | None) -> ImportRun:
     """Go on where the import stopped; also the way to try a failed one again."""
-    return _move(run, RESUMABLE, State.QUEUED, by, "import.resumed")
+    return _move(run, RESUMABLE, State.QUEUED, by, RESUMED)
 
 
 def cancel(*, run: ImportRun, by: Membership | None) -> ImportRun:
@@ -152,7 +169,13 @@ def cancel(*, run: ImportRun, by: Membership | None) -> ImportRun:
 
 
 def _move(
-    run: ImportRun, allowed: Sequence[str], state: ImportRun.State, by: Membership | None, verb: str
+    run: ImportRun,
+    allowed: Sequence[str],
+    state: ImportRun.State,
+    by: Membership | None,
+    verb: str,
+    *,
+    ring: bool = True,
 ) -> ImportRun:
     with transaction.atomic():
         locked = ImportRun.objects.select_for_update().get(pk=run.pk)
@@ -164,7 +187,7 @@ def _move(
         locked.finished_at = timezone.now() if verb == "import.cancelled" else None
         locked.save()
         record(study=locked.study, verb=verb, by=by, object=f"import:{locked.pk}")
-        if verb == "import.resumed":
+        if verb == RESUMED and ring:
             jobs.ring(locked)
     return locked
 

@@ -51,7 +51,7 @@ def import_create(request: CoderRequest, slug: str) -> HttpResponse:
         else:
             if len(runs) == 1:
                 return redirect("ingest:import-detail", study.slug, runs[0].pk)
-            messages.success(request, f"{len(runs)} imports were started, one for each repository.")
+            messages.success(request, f"{len(runs)} imports are under way, one for each repository.")
             return redirect("ingest:import-list", study.slug)
     return _create_page(request, lead, form, FileImportForm())
 

@@ -1,9 +1,13 @@
 """The command that imports in the foreground."""
 
+from threading import Barrier
+
 import pytest
 from django.core.management import CommandError, call_command
 
+from ingest.management.commands import import_issues
 from ingest.models import ImportRun
+from ingest.pipeline import run_import
 from labeling.services.corpus import current_rules
 from tests.factories import make_study
 from tests.fake_github import GOOD_TOKEN, FakeGithub, running
@@ -42,6 +46,57 @@ def test_it_imports_a_file(settings, tmp_path, capsys):
     assert study.issues.get().latest.title == "Crash"
 
 
+@pytest.mark.django_db(transaction=True)
+def test_it_reads_several_repositories_side_by_side(github, monkeypatch, capsys):
+    github.repositories["acme/kernels"] = small_repository("acme/kernels")
+    study, both = make_study(), Barrier(2, timeout=20)
+
+    def run(*args, **kwargs):
+        both.wait()
+        return run_import(*args, **kwargs)
+
+    monkeypatch.setattr(import_issues, "run_import", run)
+
+    call_command("import_issues", study.slug, "--github", "acme/train", "acme/kernels")
+
+    assert capsys.readouterr().out.count("Imported") == 2
+    assert set(study.issues.values_list("repository", flat=True)) == {"acme/train", "acme/kernels"}
+
+
+def test_what_somebody_stops_is_paused_and_the_same_command_goes_on(github, monkeypatch):
+    study, command = make_study(), ("--github", "acme/train")
+
+    def stop(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(import_issues, "run_import", stop)
+        with pytest.raises(CommandError, match="to go on") as error:
+            call_command("import_issues", study.slug, *command)
+    assert error.value.returncode == 3
+    assert ImportRun.objects.get().state == ImportRun.State.PAUSED
+
+    call_command("import_issues", study.slug, *command)
+
+    assert ImportRun.objects.get().state == ImportRun.State.DONE
+
+
+def test_a_file_is_tried_with_its_columns_and_then_imported(settings, tmp_path, capsys):
+    settings.INTERCODER_DATA = tmp_path
+    study, path = make_study(), tmp_path / "issues.csv"
+    path.write_text("nr,what\n1,Crash\n2,\n")
+    arguments = ("--file", str(path), "--map", "nr=number", "--map", "what=title")
+
+    call_command("import_issues", study.slug, *arguments, "--dry-run")
+
+    told = capsys.readouterr()
+    assert "2 rows would bring 1 new issues, 0 changed, 0 unchanged, 1 rejected" in told.out
+    assert "Row 3: it has no title" in told.err
+    assert not list((tmp_path / "uploads").iterdir())
+    call_command("import_issues", study.slug, *arguments)
+    assert study.issues.get().latest.title == "Crash"
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -49,6 +104,10 @@ def test_it_imports_a_file(settings, tmp_path, capsys):
         ["--github", "acme/train", "--created-from", "yesterday"],
         ["--github", "acme/train", "--since", "yesterday"],
         ["--file", "/nowhere.csv"],
+        ["--file", __file__, "--map", "name=colour"],
+        ["--file", __file__, "--github", "acme/train"],
+        ["--github", "acme/train", "--dry-run"],
+        ["--issue", "acme/train"],
         [],
     ],
 )

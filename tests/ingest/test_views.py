@@ -123,7 +123,7 @@ def test_an_import_is_asked_for_with_its_rules(client, study, lead):
     answer = client.post(address("import-create", study), body)
     run, other = ImportRun.objects.order_by("pk")
     assert answer["Location"] == address("import-list", study)
-    assert "2 imports were started" in client.get(answer["Location"]).content.decode()
+    assert "2 imports are under way" in client.get(answer["Location"]).content.decode()
     assert (run.query["repositories"], other.query["repositories"]) == (["octo/spoon"], ["octo/fork"])
     assert (run.query["state"], run.query["created_from"]) == ("closed", "2024-01-01")
     assert [(rule.field, rule.value) for rule in current_rules(study)] == [
@@ -369,6 +369,37 @@ def test_an_act_out_of_turn_changes_nothing_and_says_so(client, study, lead, act
     assert 'role="alert"' in page
     run.refresh_from_db()
     assert run.state == state
+    assert ImportRun.objects.count() == 1
+
+
+def test_two_tabs_that_start_the_same_share_an_import(client, study, lead):
+    first, second = (client.post(address("import-create", study), GITHUB) for _ in range(2))
+    run = ImportRun.objects.get()
+    assert first["Location"] == second["Location"] == address("import-detail", study, run.pk)
+    client.post(address("import-pause", study, run.pk))
+    client.post(address("import-create", study), GITHUB)
+    assert ImportRun.objects.get().state == "queued"
+    client.post(address("import-create", study), GITHUB | {"state": "open"})
+    assert ImportRun.objects.count() == 2
+
+
+def test_two_tabs_that_pause_and_resume_do_not_undo_each_other(client, study, lead):
+    run = make_run(study, state="running", lease_holder="a worker")
+    pause, resume = (address(f"import-{act}", study, run.pk) for act in ("pause", "resume"))
+    for act, said in ((pause, ""), (pause, "The import is paused"), (resume, ""), (resume, "is queued")):
+        page = client.post(act, follow=True).content.decode()
+        assert said in page
+        assert ('role="alert"' in page) == bool(said)
+    run.refresh_from_db()
+    # The worker that read it meanwhile has lost it: another begins behind the last page that was stored.
+    assert (run.state, run.lease_holder) == ("queued", "")
+
+
+def test_a_finished_import_of_a_file_offers_nothing_more(client, study, lead):
+    run = make_run(study, source="file", state="done", query={"file": "x", "name": "bugs.csv"})
+    assert "Fetch what changed" not in client.get(address("import-detail", study, run.pk)).content.decode()
+    page = client.post(address("import-retry", study, run.pk), follow=True).content.decode()
+    assert "Upload a newer one." in page
     assert ImportRun.objects.count() == 1
 
 

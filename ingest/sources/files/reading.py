@@ -33,6 +33,7 @@ Told = Mapping[str, Any] | Rejected
 
 #: So many files may be in a zip.
 MOST_MEMBERS = 10_000
+OBJECTS = (".json", ".jsonl", ".ndjson")
 NO_OBJECT = "it is no JSON object."
 #: So many brackets of JSON may be open at a time.
 DEEPEST = 1000
@@ -197,10 +198,12 @@ def _unwrapped(value: Any) -> Iterator[Any]:
 def _zip(path: Path) -> Iterator[Told]:
     """Read the JSON files of a zip where they lie: nothing is unpacked to the disk."""
     with zipfile.ZipFile(path) as archive:
-        members = [each for each in archive.infolist() if each.filename.endswith((".json", ".jsonl"))]
+        members = [each for each in archive.infolist() if each.filename.lower().endswith(OBJECTS)]
         members = [each for each in members if not each.filename.startswith("__MACOSX/")]
         if not members:
-            raise SourceError("The zip holds no .json or .jsonl file.", permanent=True)
+            raise SourceError(
+                "The zip holds no .json, .jsonl or .ndjson file. Upload tables as they are.", permanent=True
+            )
         if len(members) > MOST_MEMBERS:
             reason = f"The zip holds more than {MOST_MEMBERS:,} files. Split it into smaller ones."
             raise SourceError(reason, permanent=True)
