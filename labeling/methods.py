@@ -175,7 +175,7 @@ def _corpus(corpus: CorpusFacts, note: Notes) -> Iterator[str]:
         each for each in corpus.funnel if each.kind in ("rule", "override", "duplicate") and each.removed
     ]
     if removed:
-        parts = [f"{each.text} ({_signed(each.removed)})" for each in removed]
+        parts = [_left_out(each) for each in removed]
         yield f"We left out, in this order: {'; '.join(parts)}{note('`funnel.csv`, column `removed`')}."
     eligible = steps.get("eligible")
     if eligible is not None:
@@ -188,8 +188,12 @@ def _corpus(corpus: CorpusFacts, note: Notes) -> Iterator[str]:
         )
 
 
-def _signed(removed: int) -> str:
-    return f"{removed:,}" if removed > 0 else f"{-removed:,} brought back"
+def _left_out(step: Step) -> str:
+    """A rule says what is kept; a hand or a duplicate says what happened."""
+    if step.kind == "rule":
+        return f"{step.removed:,} by the rule “{step.text}”"
+    count = f"{step.removed:,}" if step.removed > 0 else f"{-step.removed:,} brought back"
+    return f"{step.text} ({count})"
 
 
 def _opened(corpus: CorpusFacts) -> str:

@@ -50,6 +50,16 @@ def paper_sentence(facts: PaperFacts) -> Paper:
     return Paper(" ".join(filter(None, sentences)), _caution(facts))
 
 
+def retest_sentence(facts: PaperFacts, coder: str, days: float) -> str:
+    """Say how far a coder agreed with what they had said themselves; ``facts`` holds their rows alone."""
+    rows = [row for row in facts.payload["dimensions"] if row["kind"] != "text"]
+    told = "; ".join(_headline(facts, row) for row in rows if _value(row) is not None)
+    gap = f"{days:g} day{'' if days == 1 else 's'}"
+    again = f"{coder} answered again after {gap} (median)."
+    agreed = f"Between the two times {told}." if told else ""
+    return " ".join(filter(None, [again, agreed, *_undefined(facts, rows)]))
+
+
 def _who(facts: PaperFacts, rows: Sequence[Mapping[str, Any]]) -> str:
     units = max((row["n_both"] for row in rows), default=0)
     coders = _count(facts.coders)

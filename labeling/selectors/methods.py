@@ -27,7 +27,9 @@ from labeling.models import (
     SampleUnit,
     Study,
 )
-from labeling.paper import PaperFacts, paper_sentence
+from labeling.paper import PaperFacts, paper_sentence, retest_sentence
+from labeling.selectors.agreement import ELIGIBILITY, coder_token
+from labeling.selectors.agreement_sections import retest_gaps
 from labeling.selectors.codebook_impact import closed_rounds
 from labeling.selectors.frozen import frozen_round, round_dimensions
 from labeling.selectors.known_answers import matches_in
@@ -164,6 +166,7 @@ def _round(read: _Read, zone: ZoneInfo) -> RoundFacts:
     coding_round = read.coding_round
     assert coding_round.codebook is not None and coding_round.closed_at is not None  # noqa: S101, PT018 - closed
     overlap = RoundUnit.objects.filter(round=coding_round, overlap=True, left_out=False).count()
+    is_retest, is_training = (coding_round.kind == kind for kind in (Round.Kind.RETEST, Round.Kind.TRAINING))
     return RoundFacts(
         number=coding_round.number,
         kind=coding_round.get_kind_display().lower(),
@@ -180,23 +183,45 @@ def _round(read: _Read, zone: ZoneInfo) -> RoundFacts:
         counting_changed=list(_counting_changes(coding_round, zone)),
         after_unblinding=coding_round.after_unblinding,
         goal=coding_round.goal,
-        agreement=_agreement(coding_round),
-        settled=settled_shares(coding_round).sentence,
+        agreement=_retest(read) if is_retest else _agreement(coding_round),
+        # Of known answers and of one's own ones nothing is settled that would count.
+        settled="" if is_retest or is_training else settled_shares(coding_round).sentence,
         decide=coding_round.decide,
         known=[KnownFacts(each.name, each.matched, each.of) for each in matches_in(read.frozen)],
     )
 
 
 def _agreement(coding_round: Round) -> str:
-    """Of main rounds, and of others that count; a training compares coders with known answers."""
+    """Of rounds that compare coders with each other."""
     told = (Round.Kind.PILOT, Round.Kind.MAIN, Round.Kind.RECODE, Round.Kind.IMPORTED)
     if coding_round.study.consensus or coding_round.kind not in told:
         return ""
-    report = report_of(coding_round)
-    facts = PaperFacts(
-        payload=report.payload,
+    return paper_sentence(_paper_facts(coding_round, report_of(coding_round).payload)).text
+
+
+def _retest(read: "_Read") -> str:
+    """What each coder of a retest had in common with themself."""
+    coding_round, earlier = read.coding_round, read.coding_round.based_on
+    if coding_round.study.consensus or earlier is None:
+        return ""
+    payload = report_of(coding_round).payload
+    days = {each.coder: each.middle for each in retest_gaps(coding_round)}
+    sentences = []
+    for coder, name in zip(read.coders, read.names, strict=True):
+        before = f"{coder_token(coder)} in round {earlier.number}"
+        own = [row for row in payload["dimensions"] if row["coders"][0] == before]
+        told = payload | {"dimensions": [row for row in own if row["key"] != ELIGIBILITY]}
+        gap = days.get(coder.pseudonym if coding_round.anonymous else coder.name)
+        if gap is not None:
+            sentences.append(retest_sentence(_paper_facts(coding_round, told), name, gap))
+    return " ".join(sentences)
+
+
+def _paper_facts(coding_round: Round, payload: Mapping[str, Any]) -> PaperFacts:
+    return PaperFacts(
+        payload=payload,
         names={each.key: each.name for each in round_dimensions(coding_round)},
-        coders=len({coder for row in report.payload["dimensions"] for coder in row["coders"]}),
+        coders=len({coder for row in payload["dimensions"] for coder in row["coders"]}),
         states_count=coding_round.study.count_states == Study.CountStates.CATEGORY,
         # How disagreements were settled is told with its shares.
         disagreed=0,
@@ -204,7 +229,6 @@ def _agreement(coding_round: Round) -> str:
         settled_by=frozenset(),
         after_unblinding=coding_round.after_unblinding,
     )
-    return paper_sentence(facts).text
 
 
 def _counting_changes(coding_round: Round, zone: ZoneInfo) -> Iterable[date]:

@@ -1,7 +1,7 @@
 """The paragraphs on method: what they say, and that every number can be found again."""
 
 import re
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
@@ -12,6 +12,7 @@ from labeling.models import Codebook, Round, SampleUnit
 from labeling.selectors.methods import methods_facts
 from labeling.services.codebook_acts import perform
 from labeling.services.codebooks import freeze
+from labeling.services.corpus import set_rules
 from labeling.services.exports import stream
 from labeling.services.reconciliation import Answer, record_decision
 from labeling.services.round_plans import update_round
@@ -138,6 +139,27 @@ def test_of_a_training_it_is_told_how_many_answers_matched_the_known_ones(study)
         "4 of their 6 answers matched the known ones (66.67%; Kept or excluded 1 of 2 and Symptom 3 of 4)."
         in plain(study)
     )
+
+
+def test_of_a_retest_it_is_told_how_far_each_coder_agreed_with_themself(study):
+    first = study.rounds.get(number=2)
+    ada = coder_called(study, "ada")
+    units = [each.unit for each in first.round_units.order_by("pk")]
+    retest = make_round(study, units=units, coders=[ada], kind=Round.Kind.RETEST, based_on=first)
+    for place, answer in enumerate(("crash", "crash", "hang", "crash")):
+        at = datetime.now(UTC) + timedelta(days=21)
+        make_submission(assignment_of(retest, ada, place), {"symptom": answer}, at=at)
+    close(retest)
+    text = plain(study).split("**Round 3**")[1]
+    # Observed 3/4; by chance (crash 2 x 3 + hang 1 x 1) / 16.
+    assert "ada answered again after 21 days (median). Between the two times Cohen's κ was 0.56" in text
+    assert "Disagreements were" not in text
+
+
+def test_what_the_rules_left_out_is_told_by_rule(study):
+    rule = {"field": "state", "op": "is", "value": "open", "text": "Still open"}
+    set_rules(study=study, rules=[rule], by=lead_of(study))
+    assert "We left out, in this order: 4 by the rule “Still open”." in plain(study)
 
 
 def test_versions_and_their_acts_are_told(study):
