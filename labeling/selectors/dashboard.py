@@ -18,9 +18,9 @@ from labeling.models import (
     Round,
     RoundUnit,
     Sample,
-    SampleUnit,
     Study,
 )
+from labeling.selectors.draws import sampled_count
 from labeling.selectors.progress import round_progress
 from labeling.selectors.reconciliation import QUEUED
 from labeling.selectors.rounds import reachable_rounds
@@ -185,8 +185,7 @@ def stages(study: Study, member: Membership) -> list[Stage]:
         repositories=Count("repository", distinct=True),
     )
     units = _counted_units(study)
-    for_pilots = SampleUnit.objects.filter(sample__study=study, drawn=SampleUnit.Drawn.PILOT)
-    sampled = study.units.filter(part=0).exclude(pk__in=for_pilots.values("unit")).count()
+    sampled = sampled_count(study)
     repositories = f"{issues['repositories']} repositor{'y' if issues['repositories'] == 1 else 'ies'}"
     waiting = [f"{units['waiting']} in open rounds"] if units["waiting"] else []
     rows: tuple[tuple[str, int, list[str]], ...] = (

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from labeling.errors import InvalidInputError
 from labeling.models import Event, Invitation, Membership, Notice, Role, Round, Study, User
+from labeling.selectors.draws import sampled_count
 from labeling.selectors.masks import Masks
 
 TELLING = ("decision.", "comment.")
@@ -36,7 +37,7 @@ def study_progress(study: Study) -> dict[str, int]:
     return {
         "issues": issues["all"],
         "eligible": issues["eligible"],
-        "sampled": study.units.filter(part=0).count(),
+        "sampled": sampled_count(study),
         **{f"rounds_{state}": rounds[state] for state in Round.State.values},
     }
 

@@ -223,14 +223,17 @@ def source_total(study: Study) -> int | None:
 def _later_steps(study: Study) -> list[FunnelStep]:
     """Count units drawn, excluded, coded and decided; an open round is counted as nothing coded yet."""
     drawn = SampleUnit.objects.using(study._state.db)
-    drawn = drawn.filter(sample__study=study, replaced_by__isnull=True)
+    drawn = drawn.filter(sample__study=study, replaced_by__isnull=True).exclude(drawn=SampleUnit.Drawn.PILOT)
     closed = RoundUnit.objects.using(study._state.db)
     closed = closed.filter(
-        round__study=study, round__state__in=Round.UNBLINDED, round__discarded_at__isnull=True
+        round__study=study,
+        round__state__in=Round.UNBLINDED,
+        round__counts_in_results=True,
+        round__discarded_at__isnull=True,
     )
     out = closed.filter(decisions__dimension=UNIT, decisions__excluded=True).exclude(decisions__how="")
     coded = closed.filter(assignments__submissions__isnull=False).exclude(unit__in=out.values("unit"))
-    final = coded.filter(round__state=Round.State.RECONCILED, round__counts_in_results=True)
+    final = coded.filter(round__state=Round.State.RECONCILED)
     sampled, excluded = _units(drawn), _units(out)
     return [
         FunnelStep("sampled", "Sampled", sampled),

@@ -249,6 +249,10 @@ def test_the_funnel_goes_on_to_what_was_excluded_coded_and_decided(study):
     steps = [(step.kind, step.count, step.removed) for step in funnel(study)]
 
     assert steps[-4:] == [("sampled", 4, 0), ("excluded", 3, 1), ("coded", 2, 0), ("final", 2, 0)]
+    # What is drawn and coded for a pilot alone is no part of it.
+    sample.sample_units.filter(rank=4).update(drawn="pilot")
+    rows.update(counts_in_results=False)
+    assert [step.count for step in funnel(study)][-4:] == [3, 3, 0, 0]
 
 
 def test_applying_the_rules_to_many_issues_takes_few_queries(study, lead, django_assert_max_num_queries):
