@@ -57,6 +57,8 @@ def usage(codebook: Codebook, member: Membership, size: int) -> Usage:
     read = tuple(each for each in counted if each.first_unblinded_read_at is not None)
     unread = tuple(each for each in counted if each.first_unblinded_read_at is None)
     frozen = [_in_words_of(codebook, each) for each in read]
+    # A retest brings no new units: the same coders answer the same ones again.
+    asked_first = [each for each in frozen if each.coding_round.kind != Round.Kind.RETEST]
     order = _order_of_coding(read, member)
     dimensions = tuple(
         UsedDimension(
@@ -67,7 +69,7 @@ def usage(codebook: Codebook, member: Membership, size: int) -> Usage:
                 )
                 for row in shown.rows
             ),
-            saturation(_units(frozen, shown.dimension, order), size),
+            saturation(_units(asked_first, shown.dimension, order), size),
         )
         for shown in shown_dimensions(codebook)
         if shown.dimension.kind != Dimension.Kind.TEXT

@@ -50,6 +50,23 @@ def test_batches_follow_the_order_of_coding(client, study):
     assert "The last 1 unit brought none." in page.text
 
 
+def test_a_retest_is_used_and_brings_no_new_units(client, study):
+    first = study.rounds.get(number=1)
+    coded_round(
+        {"ada": ["crash", "crash", "crash"]},
+        study=study,
+        units=[each.unit for each in first.round_units.all()],
+        kind=Round.Kind.RETEST,
+        based_on=first,
+        state=Round.State.CLOSED,
+        first_unblinded_read_at=timezone.now(),
+    )
+    page = ask(client, study, lead_of(study).user, batch="5")
+    assert counts(page)["crash"] == (3, 2, 3)
+    (used,) = page.context["usage"].dimensions
+    assert used.saturation.batches[-1].last == 6
+
+
 def test_merged_categories_are_counted_as_what_they_became(client, study):
     perform(study=study, act=merge("hang", into="crash"), by=lead_of(study))
     assert counts(ask(client, study, lead_of(study).user)) == {"crash": (6, 2), "warning": (0, 1)}
