@@ -160,6 +160,9 @@ def _locked(lease: jobs.Lease) -> ImportRun:
 
 
 def _finish(lease: jobs.Lease) -> None:
+    fetched, problems = ImportRun.objects.values_list("fetched", "problems").get(pk=lease.row.pk)
+    if problems and not fetched:
+        raise SourceError(f"Nothing was imported. {problems[0]}", permanent=True)
     if not jobs.release(lease, State.DONE):
         return
     run = ImportRun.objects.select_related("study", "by").get(pk=lease.row.pk)

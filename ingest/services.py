@@ -19,7 +19,7 @@ from ingest.sources.base import SourceError, SourceQuery
 from ingest.sources.files.formats import NO_ISSUES
 from ingest.sources.files.preview import preview
 from ingest.sources.files.reading import read_header
-from ingest.sources.github.addresses import read_issue, read_repository
+from ingest.sources.github.addresses import read_issue, read_repository, site_of
 from ingest.sources.github.search import texts
 from labeling.errors import CorpusError, InvalidInputError
 from labeling.models import Membership, Study
@@ -212,8 +212,9 @@ def _github_query(study: Study, told: Mapping[str, Any]) -> tuple[dict[str, Any]
     api_base = told.get("api_base") or settings.GITHUB_API_URLS[0]
     if api_base not in settings.GITHUB_API_URLS:
         errors["api_base"] = [f"Choose one of {', '.join(settings.GITHUB_API_URLS)}."]
-    repositories = _cleaned(told, "repositories", read_repository, errors)
-    issues = _cleaned(told, "issues", _checked_address, errors)
+    site = site_of(api_base)
+    repositories = _cleaned(told, "repositories", lambda each: read_repository(each, site), errors)
+    issues = _cleaned(told, "issues", lambda each: _checked_address(each, site), errors)
     search = clean_text(str(told.get("search") or "")).strip()
     if bool(told.get("issues")) == bool(told.get("repositories") or search):
         errors.setdefault("repositories", ["Give repositories, or a search, or addresses of issues."])
@@ -251,8 +252,8 @@ def _cleaned(told: Mapping[str, Any], name: str, read: Any, errors: dict[str, li
     return list(dict.fromkeys(cleaned))
 
 
-def _checked_address(told: str) -> str:
-    read_issue(told)
+def _checked_address(told: str, site: str) -> str:
+    read_issue(told, site)
     return told.strip()
 
 

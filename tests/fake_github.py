@@ -416,6 +416,8 @@ def _graphql(github: FakeGithub, request: Request) -> Answer:
                 "pullRequests": {"totalCount": len(repository.pulls)},
             }
             return Answer(body={"data": {"repository": counts}})
+        case "Addresses":
+            return _graphql_addresses(github, str(request.body["query"]))
         case "Issues":
             return _graphql_nodes(github, variables["ids"])
         case "MoreComments" | "MoreEvents":
@@ -425,6 +427,30 @@ def _graphql(github: FakeGithub, request: Request) -> Answer:
             connection = _connection(_nodes_of(github, item, name), 100, variables.get("after"))
             return Answer(body={"data": {"node": {"connection": connection}}})
     return Answer(body={"errors": [{"message": f"No such query: {request.operation}"}]})
+
+
+_ALIAS = re.compile(
+    r'(\w+): repository\(owner: "([^"]+)", name: "([^"]+)"\) { found: issueOrPullRequest\(number: (\d+)\)'
+)
+
+
+def _graphql_addresses(github: FakeGithub, query: str) -> Answer:
+    data: dict[str, Any] = {}
+    for alias, owner, name, number in _ALIAS.findall(query):
+        asked = github.repository(f"{owner}/{name}")
+        place = asked and github.moved.get((asked.name, int(number)), (asked.name, int(number)))
+        home = place and github.repository(place[0])
+        item = None
+        if home and place and (home.name, place[1]) not in github.deleted:
+            item = home.items.get(place[1])
+        node = _issue_node(github, item) if item else None
+        data[alias] = {"found": node} if asked else None
+    missing = [
+        {"type": "NOT_FOUND", "path": [alias], "message": "Could not resolve"}
+        for alias, told in data.items()
+        if not (told and told["found"])
+    ]
+    return Answer(body={"data": data, **({"errors": missing} if missing else {})})
 
 
 def _graphql_nodes(github: FakeGithub, ids: list[str]) -> Answer:

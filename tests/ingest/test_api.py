@@ -92,6 +92,8 @@ def test_shorthands_become_rules_and_filter_nothing_at_the_source(lead, study):
         ({"repositories": "octo/spoon"}, "repositories"),
         ({"issues": ["https://github.com/octo/spoon/issues/1"]}, "repositories"),
         ({"repositories": [], "issues": ["octo/spoon"]}, "issues"),
+        ({"repositories": [], "issues": ["https://gitlab.com/octo/spoon/issues/1"]}, "issues"),
+        ({"repositories": ["https://gitlab.com/octo/spoon"]}, "repositories"),
         ({"state": "half"}, "state"),
         ({"created": {"from": "spring"}}, "created"),
         ({"since": "spring"}, "since"),

@@ -314,6 +314,38 @@ def test_an_address_under_the_old_name_of_a_repository_is_no_transfer(fetch, git
     assert record.transferred_to is None
 
 
+def test_addresses_are_looked_up_a_page_at_a_time(fetch, github, repository):
+    asked = tuple(f"acme/train#{issue.number}" for issue in repository.issues)
+
+    pages = fetch(SourceQuery(issues=asked))
+
+    assert numbers_of(pages) == [issue.number for issue in repository.issues]
+    assert [request.operation for request in github.requests] == ["Addresses", "Issues"]
+
+
+def test_addresses_are_looked_up_one_by_one_where_a_page_is_too_much(fetch, github, repository):
+    github.fail("graphql:", status=502, times=1000)
+
+    pages = fetch(SourceQuery(issues=("acme/train#1", "acme/train#3")))
+
+    titles = [record.title for page in pages for record in page.records]
+    assert titles == [repository.items[number].title for number in (1, 3)]
+
+
+def test_a_row_that_was_found_by_its_address_alone_is_read_whole_by_rest(fetch, github, repository):
+    github.fail("graphql:Issues", status=502, times=1000)
+
+    (record,) = fetch(SourceQuery(issues=("acme/train#1",)))[0].records
+
+    assert (record.title, record.github_labels) == (repository.items[1].title, ("bug",))
+
+
+def test_a_repository_that_is_not_there_is_asked_for_once(fetch, github):
+    fetch(SourceQuery(issues=tuple(f"acme/missing#{number}" for number in range(1, 40))))
+
+    assert len(github.requests) <= 4
+
+
 def test_an_address_in_a_repository_that_is_not_there_is_named_and_not_called_deleted(fetch):
     pages = fetch(SourceQuery(issues=("acme/missing#1", "acme/train#1")))
 

@@ -126,6 +126,13 @@ def test_pull_requests_of_a_dump_are_rejected_by_a_study_of_issues(study):
     assert not study.issues.exists()
 
 
+def test_a_file_of_which_every_row_is_rejected_fails_with_the_first_reason(study):
+    run = run_import(start(study, "id,title\n,\nx,y,z\n").pk)
+
+    assert run.state == ImportRun.State.FAILED
+    assert run.error.startswith("Nothing was imported. Row 3: it has 3 cells")
+
+
 def test_a_name_of_an_upload_leads_nowhere_else(study, tmp_path):
     run = start(study, CSV, "../../etc/passwd")
 

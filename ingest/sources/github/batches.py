@@ -8,10 +8,17 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from ingest.sources.base import Checkpoint, SourceError, SourceQuery
+from ingest.sources.github.addresses import read_issue
 from ingest.sources.github.client import Client, NotThereError
 from ingest.sources.github.graphql import GraphqlReader
 from ingest.sources.github.known import Knows, vanished
-from ingest.sources.github.listing import Batch, follow_repository, read_address, repository_names
+from ingest.sources.github.listing import (
+    Batch,
+    follow_repository,
+    of_kinds,
+    read_address,
+    repository_names,
+)
 from ingest.sources.github.rest import RestReader, Row
 from ingest.sources.github.search import search, texts
 
@@ -90,8 +97,14 @@ def _with_end(items: Iterator[T]) -> Iterator[tuple[T, bool]]:
 
 def _addressed(client: Client, reader: Reader, query: SourceQuery, checkpoint: Checkpoint) -> Iterator[Batch]:
     total = len(query.issues)
+    unreadable: set[str] = set()
     for at in range(int(checkpoint.get("at") or 0), total, reader.batch):
-        found = [_look_up(client, told, query) for told in query.issues[at : at + reader.batch]]
+        asked = query.issues[at : at + reader.batch]
+        rows = reader.find([read_issue(told, client.host) for told in asked])
+        found = [
+            of_kinds(told, row, query.unit_kinds) if row else _look_up(client, told, query, unreadable)
+            for told, row in zip(asked, rows, strict=True)
+        ]
         yield Batch(
             [row for batch in found for row in batch.rows],
             {"at": at + reader.batch},
@@ -101,10 +114,13 @@ def _addressed(client: Client, reader: Reader, query: SourceQuery, checkpoint: C
         )
 
 
-def _look_up(client: Client, told: str, query: SourceQuery) -> Batch:
+def _look_up(client: Client, told: str, query: SourceQuery, unreadable: set[str]) -> Batch:
+    """Ask for one issue, unless its whole repository was not there before."""
+    repository = read_issue(told).repository.lower()
     try:
-        return read_address(client, told, query.unit_kinds)
+        return read_address(client, told, query.unit_kinds) if repository not in unreadable else Batch()
     except NotThereError as error:
+        unreadable.add(repository)
         return Batch(problems=(error.sentence,))
 
 

@@ -21,6 +21,7 @@ from github import Auth, Github
 from requests.exceptions import RequestException
 
 from ingest.sources.base import SourceError, Waiting
+from ingest.sources.github.addresses import site_of
 
 Budget = Literal["core", "search", "graphql"]
 
@@ -135,8 +136,7 @@ class Client:
     @property
     def host(self) -> str:
         """The host that issues of this server have in their addresses."""
-        host = self._base.hostname or ""
-        return host.removeprefix("api.")
+        return site_of(self._base.geturl())
 
     def get(
         self, path: str, parameters: Mapping[str, Any] | None = None, *, tries: int = 4

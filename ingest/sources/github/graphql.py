@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ingest.sources.base import SourceError
+from ingest.sources.github.addresses import IssueAddress
 from ingest.sources.github.client import Client, NotThereError, OverloadedError
 from ingest.sources.github.graphql_queries import (
     COUNT_QUERY,
@@ -14,6 +15,7 @@ from ingest.sources.github.graphql_queries import (
     MORE_ISSUE_EVENTS_QUERY,
     MORE_PULL_EVENTS_QUERY,
     OLDER_ISSUES_QUERY,
+    addresses_query,
 )
 from ingest.sources.github.graphql_records import Node, issue_of_node
 from ingest.sources.github.rest import RestReader, Row
@@ -51,6 +53,18 @@ class GraphqlReader:
             return self._fallback.count(repository, kind)
         counts = told.get("repository") or {}
         return (counts.get("issues" if kind == "issue" else "pullRequests") or {}).get("totalCount")
+
+    def find(self, addresses: Sequence[IssueAddress]) -> list[Row | None]:
+        """Find what is where an address says, in one request; of all else REST tells what became of it."""
+        try:
+            told = self._ask(addresses_query(addresses), {})
+        except (NoGraphqlError, SourceError):
+            return [None] * len(addresses)
+        found = ((told.get(f"a{at}") or {}).get("found") for at in range(len(addresses)))
+        return [
+            _row(node) if node and _home(node) == each.repository.lower() else None
+            for each, node in zip(addresses, found, strict=True)
+        ]
 
     def read(self, rows: Sequence[Row]) -> Iterator[IssueRecord]:
         """Complete the rows, in order, in pages as large as GitHub can carry at the moment."""
@@ -126,6 +140,17 @@ class GraphqlReader:
         if not isinstance(data, Mapping):
             raise NoGraphqlError
         return data
+
+
+def _home(node: Node) -> str:
+    return str((node.get("repository") or {}).get("nameWithOwner")).lower()
+
+
+def _row(node: Node) -> Row:
+    """Say of a node what a list of REST would, as far as it is needed to complete it."""
+    row = {"node_id": node["id"], "number": node["number"], "updated_at": node.get("updatedAt")}
+    row |= {"html_url": node.get("url"), "repository": {"full_name": node["repository"]["nameWithOwner"]}}
+    return row | ({"pull_request": {}} if node.get("__typename") == "PullRequest" else {})
 
 
 def _kind(error: Mapping[str, Any]) -> str:

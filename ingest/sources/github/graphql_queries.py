@@ -1,5 +1,9 @@
 """What GraphQL is asked. Checked against GitHub's published schema; each query names itself."""
 
+from collections.abc import Sequence
+
+from ingest.sources.github.addresses import IssueAddress
+
 _ACTOR = "{ login __typename }"
 _REACTIONS = "reactionGroups { content reactors { totalCount } }"
 _PULL = """
@@ -131,5 +135,24 @@ query MoreEvents($id: ID!, $after: String) {{
 COUNT_QUERY = """
 query Count($owner: String!, $name: String!) {
   repository(owner: $owner, name: $name) { issues { totalCount } pullRequests { totalCount } }
+}
+"""
+
+
+def addresses_query(addresses: Sequence[IssueAddress]) -> str:
+    """Ask for what several addresses name, and when it changed last; ``a0`` is the first."""
+    asked = (
+        f'  a{at}: repository(owner: "{each.owner}", name: "{each.name}") '
+        f"{{ found: issueOrPullRequest(number: {each.number}) {{ ...Found }} }}"
+        for at, each in enumerate(addresses)
+    )
+    return "query Addresses {\n" + "\n".join(asked) + "\n}\n" + _FOUND
+
+
+_FOUND = """
+fragment Found on IssueOrPullRequest {
+  __typename
+  ... on Issue { id number url updatedAt repository { nameWithOwner } }
+  ... on PullRequest { id number url updatedAt repository { nameWithOwner } }
 }
 """

@@ -107,9 +107,8 @@ def _is_wanted(row: Row, kind: UnitKind, query: SourceQuery, seen: str | None) -
 
 
 def read_address(client: Client, told: str, kinds: Sequence[UnitKind]) -> Batch:
-    """Look up one issue by its address: there, gone, moved away, or of a kind the study does not code."""
-    address = read_issue(told)
-    _refuse_other_host(client, address)
+    """Look up one issue by its address: there, gone, or moved away."""
+    address = read_issue(told, client.host)
     try:
         _, row = client.get(f"/repos/{address.repository}/issues/{address.number}")
     except NotThereError as error:
@@ -119,6 +118,11 @@ def read_address(client: Client, told: str, kinds: Sequence[UnitKind]) -> Batch:
         told_moved = replace(_placeholder(client, address), transferred_to=moved_to)
         sentence = f"{told} was transferred. Import {row.get('html_url') or moved_to} if you want it."
         return Batch(told=(told_moved,), problems=(sentence,))
+    return of_kinds(told, row, kinds)
+
+
+def of_kinds(told: str, row: Row, kinds: Sequence[UnitKind]) -> Batch:
+    """Keep what an address names if the study codes its kind, or say that it does not."""
     kind: UnitKind = "pull_request" if "pull_request" in row else "issue"
     if kind not in kinds:
         said = "a pull request, and this study codes issues" if kind == "pull_request" else "no pull request"
@@ -156,15 +160,6 @@ def _gone(client: Client, address: IssueAddress, error: NotThereError) -> Batch:
 
 def _placeholder(client: Client, address: IssueAddress) -> IssueRecord:
     return IssueRecord(host=address.host or client.host, repository=address.repository, number=address.number)
-
-
-def _refuse_other_host(client: Client, address: IssueAddress) -> None:
-    # A stand-in for GitHub on this machine answers for any host.
-    if address.host and client.host not in {address.host.removeprefix("www."), "127.0.0.1", "localhost"}:
-        raise SourceError(
-            f"{address.repository}#{address.number} is on {address.host}, but the import asks {client.host}.",
-            permanent=True,
-        )
 
 
 def _refuse_other_name(page: Sequence[Mapping[str, Any]], repository: Repository) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from ingest.sources.base import SourceError
+from ingest.sources.github.addresses import IssueAddress
 from ingest.sources.github.client import Client, NotThereError, OverloadedError
 from ingest.sources.github.fixes import closes, pull_key, strongest
 from ingest.sources.github.rest_records import (
@@ -78,13 +79,19 @@ class RestReader:
             return None
         return None if told.get("incomplete_results") else told.get("total_count")
 
+    def find(self, addresses: Sequence[IssueAddress]) -> list[Row | None]:
+        """Find nothing: each address costs a request of its own."""
+        return [None] * len(addresses)
+
     def read(self, rows: Sequence[Row]) -> Iterator[IssueRecord]:
         """Complete each row, in order."""
         for row in rows:
             yield self.read_one(row)
 
     def read_one(self, row: Row) -> IssueRecord:
-        """Complete one row of an issue list."""
+        """Complete one row of an issue list, or one that was found by its address alone."""
+        if "title" not in row:
+            _, row = self._client.get(f"/repos/{row['repository']['full_name']}/issues/{row['number']}")
         record = issue_of(row, host=self._client.host)
         try:
             events = self._pages(f"/repos/{record.repository}/issues/{record.number}/timeline")
