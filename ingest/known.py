@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from ingest.sources.github.rest_records import time_of
 from labeling.models import Study
+from labeling.services.known import HAS_NODE
 
 
 class StudyKnows:
@@ -28,7 +29,7 @@ class StudyKnows:
     def changed(self, rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """Leave out rows whose issue is here as of the same change, with its comments and its timeline."""
         nodes = [row.get("node_id") for row in rows if row.get("node_id")]
-        known = self._issues.filter(node_id__in=nodes, redacted_at=None)
+        known = self._issues.filter(HAS_NODE, node_id__in=nodes, redacted_at=None)
         whole = {
             node: at
             for node, at, carries in known.values_list("node_id", "latest__updated_at", "latest__carries")

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import BooleanField, Q
+from django.db.models.expressions import RawSQL
+
 from labeling.models import Study
 from labeling.records import IssueRecord
 
@@ -29,6 +32,10 @@ class KnownIssue:
     latest_id: int | None
     latest_hash: str | None
 
+
+#: The condition of the index of node ids, word for word: no database concludes it from hundreds of ids, and
+#: without it each page of an import reads all issues.
+HAS_NODE = Q(RawSQL("NOT (labeling_issue.node_id = '')", (), output_field=BooleanField()))
 
 _FIELDS = (
     "id",
@@ -83,7 +90,7 @@ class KnownIssues:
         numbers = {record.number for record in records if record.number}
         repositories = {record.repository_id for record in records if record.repository_id}
         if nodes := [record.node_id for record in records if record.node_id]:
-            self._note(self._read(node_id__in=nodes))
+            self._note(self._rows.filter(HAS_NODE, node_id__in=nodes))
         if rests := [record.rest_id for record in records if record.rest_id]:
             self._note(self._read(rest_id__in=rests))
         if repositories:
