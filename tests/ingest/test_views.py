@@ -404,7 +404,7 @@ def test_a_finished_import_of_a_file_offers_nothing_more(client, study, lead):
 
 
 def test_a_failed_import_says_why_and_offers_to_run_again(client, study, lead):
-    run = make_run(study, state="failed", error="GitHub refuses the token.")
+    run = make_run(study, state="failed", error="GitHub refuses the token.", fetched=3)
     page = client.get(address("import-detail", study, run.pk)).content.decode()
     assert "GitHub refuses the token." in page
     assert "without duplicates" in page
