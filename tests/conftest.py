@@ -9,10 +9,12 @@ from typing import NoReturn
 
 import hypothesis
 import pytest
+import pytest_django
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests import servers
 from tests.installation import Installation
+from tests.world import World, stored_world
 
 # How long an example takes is a matter of the machine, not of the code.
 hypothesis.settings.register_profile("suite", deadline=None, max_examples=50)
@@ -65,7 +67,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def is_for_postgres(item: pytest.Item) -> bool:
     """Whether a test reads or writes the database of this run, and not just what is printed.
 
-    Every page is asked on PostgreSQL too, by test_access and test_blinding: its queries run on both.
+    Every page is asked on PostgreSQL too, by test_access: its queries run on both.
     """
     if item.get_closest_marker("browser") is not None or PRINTED & set(item.path.parts):
         return False
@@ -100,6 +102,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     }
     for reason in sorted(reasons):
         terminalreporter.write_line(reason, yellow=True)
+
+
+@pytest.fixture(scope="module")
+def world(django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker) -> Iterator[World]:
+    """One study with everything in it; the tests of a module undo what they change in it."""
+    with stored_world(django_db_blocker) as stored:
+        yield stored
 
 
 @pytest.fixture(scope="session")

@@ -208,6 +208,11 @@ def url_patterns(
             yield ":".join(filter(None, (namespace, each.name or "?"))), each
 
 
+def named_patterns() -> dict[str, URLPattern]:
+    """Every address but those of the admin."""
+    return {name: pattern for name, pattern in url_patterns() if not name.startswith("admin:")}
+
+
 def addresses(world: World, name: str, pattern: URLPattern, *, where: str = "") -> Iterator[str]:
     """Give the address of a name for every round, unit, dimension and so on that its parameters may name.
 
