@@ -16,6 +16,7 @@ from django.db import connection, transaction
 from ingest.dry_run import try_file
 from ingest.models import ImportRun, Upload
 from ingest.pipeline import run_import
+from ingest.progress import title_of
 from ingest.services import keep_upload, pause, start_import, start_imports
 from ingest.sources.files import FIELDS
 from ingest.uploads import forget_upload, take_upload
@@ -133,13 +134,15 @@ class Command(BaseCommand):
     def _report(self, runs: Iterable[ImportRun]) -> None:
         """Say how each ended; one that stopped makes the command fail."""
         stopped = []
+        runs = list(runs)
         for run in runs:
+            name = f"{title_of(run.source, run.query)}: " if len(runs) > 1 else ""
             for problem in run.problems:
                 self.stderr.write(problem)
             if run.state == ImportRun.State.DONE:
-                self.stdout.write(f"Imported {run.fetched:,} issues: {_numbers(run)}.")
+                self.stdout.write(f"{name}Imported {_issues(run.fetched)}: {_numbers(run)}.")
             else:
-                stopped.append(_why_it_stopped(run))
+                stopped.append(f"{name}{_why_it_stopped(run)}")
         if stopped:
             raise CommandError("\n".join(stopped), returncode=STOPPED)
 
@@ -157,7 +160,7 @@ class Command(BaseCommand):
         for problem in upload.problems:
             self.stderr.write(problem)
         self.stdout.write(
-            f"{upload.rows:,} rows would bring {upload.new:,} new issues, {upload.changed:,} changed, "
+            f"Rows read: {upload.rows:,}. They would bring {upload.new:,} new, {upload.changed:,} changed, "
             f"{upload.same:,} unchanged, {upload.rejected:,} rejected. Nothing was stored."
         )
 
@@ -182,6 +185,10 @@ def _pause(runs: Iterable[int], by: Membership | None) -> None:
     for run in ImportRun.objects.filter(pk__in=runs):
         with suppress(CorpusError):
             pause(run=run, by=by)
+
+
+def _issues(count: int) -> str:
+    return f"{count:,} issue{'' if count == 1 else 's'}"
 
 
 def _numbers(run: ImportRun) -> str:

@@ -1,13 +1,13 @@
 """Issues from files: tables (CSV, TSV, XLSX) and GitHub objects (JSON, JSON lines, zips of them).
 
-Everything is read as a stream: a file of a gigabyte needs the memory of its largest issue, and where rows
-have no dates a few bytes for each of them to know an issue that comes again.
+Everything is read as a stream: a file of a gigabyte needs the memory of its largest issue.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from ingest.sources.files.formats import guess_format
 from ingest.sources.files.mapping import FIELDS, guess_mapping
 from ingest.sources.files.objects import read_object
 from ingest.sources.files.reading import read_header, read_rows
+from ingest.sources.files.repeats import FirstRows
 from ingest.sources.files.rows import Rejected, Row
 from ingest.sources.files.tables import read_cells
 from labeling.records import IssueRecord
@@ -46,26 +47,25 @@ def read_issues(path: Path, mapping: Mapping[str, str] | None = None) -> Iterato
     """
     header = read_header(path)
     chosen = dict(mapping) if mapping else guess_mapping(header)
-    first_rows: dict[int, int] = {}
-    for number, told in read_rows(path):
-        if isinstance(told, Rejected):
-            yield Row(number, told)
-            continue
-        read = read_cells(number, told, chosen) if header else read_object(number, told, mapping)
-        if isinstance(read, IssueRecord) and (reason := _reason_against(read, number, first_rows)):
-            read = Rejected(number, reason)
-        yield Row(number, _with_content(read, told, is_table=bool(header)))
+    with closing(FirstRows()) as first_rows:
+        for number, told in read_rows(path):
+            if isinstance(told, Rejected):
+                yield Row(number, told)
+                continue
+            read = read_cells(number, told, chosen) if header else read_object(number, told, mapping)
+            if isinstance(read, IssueRecord) and (reason := _reason_against(read, number, first_rows)):
+                read = Rejected(number, reason)
+            yield Row(number, _with_content(read, told, is_table=bool(header)))
 
 
-def _reason_against(record: IssueRecord, number: int, first_rows: dict[int, int]) -> str | None:
-    """Say why the record cannot be stored; ``first_rows`` has the row of each issue so far, by its hash."""
+def _reason_against(record: IssueRecord, number: int, first_rows: FirstRows) -> str | None:
+    """Say why the record cannot be stored."""
     if reason := reason_against(record):
         return reason
     if record.updated_at is not None:
         return None  # dumps that go on for months hold an issue as often as it changed: the last one stands
-    # Of a million keys the hashes take a third of the memory, and two are the same once in millions of files.
-    first = first_rows.setdefault(hash(record.key), number)
-    return None if first == number else f"it is the issue of row {first} again. Keep one of the two."
+    first = first_rows.before(record.key, number)
+    return None if first is None else f"it is the issue of row {first} again. Keep one of the two."
 
 
 def _with_content(
