@@ -26,7 +26,7 @@ def test_a_question_that_depends_on_an_answer_comes_up_and_is_stored(page: Page,
     expect(page.locator("#symptom-crash")).to_be_visible()
     expect(detail).to_be_hidden()
     page.locator("#symptom-crash").press("Space")
-    expect(page.locator("#d-symptom [data-summary]")).to_have_text("Runtime › Crash")
+    expect(page.locator("#d-symptom [data-summary]")).to_contain_text("Crash")
     page.keyboard.press("2")
     page.locator("#detail-abort").press("Space")
     expect(detail.locator("[data-summary]")).to_have_text("Abort")
