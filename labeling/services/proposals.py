@@ -5,6 +5,7 @@ from typing import Literal
 from django.db import transaction
 from django.utils.text import slugify
 
+from labeling.codebook_acts import similar_names
 from labeling.errors import CodebookError, InvalidInputError, RoundStateError
 from labeling.models import (
     RESERVED_STATES,
@@ -33,8 +34,12 @@ def propose_category(
     code: str = "",
     definition: str = "",
     parent: str | None = None,
+    unless_similar: bool = False,
 ) -> CategoryProposal:
-    """Make a category that its coder alone can see and choose until the round closes."""
+    """Make a category that its coder alone can see and choose until the round closes.
+
+    ``unless_similar`` refuses a name that is easily taken for another one, for its coder to think twice.
+    """
     name, code = name.strip(), code.strip() or slugify(name)[:80]
     with transaction.atomic():
         locked = lock_round(coding_round)
@@ -44,6 +49,8 @@ def propose_category(
         asked = _dimension(locked, dimension)
         above = _parent(asked, parent)
         _refuse_invalid(locked, asked, by, name, code)
+        if unless_similar:
+            _refuse_similar(locked, asked, by, name)
         proposal = CategoryProposal.objects.create(
             round=locked,
             dimension=asked,
@@ -146,6 +153,20 @@ def _parent(dimension: Dimension, code: str | None) -> Category | None:
     if parent is None:
         raise InvalidInputError({"parent": [f"{dimension.name} has no category {code}."]})
     return parent
+
+
+def _refuse_similar(coding_round: Round, dimension: Dimension, by: Membership, name: str) -> None:
+    offered = dimension.categories.filter(archived=False).values("name")
+    own = coding_round.proposals.filter(dimension=dimension, by__in=by.coder_ids).values("name")
+    if similar := similar_names({"categories": [*offered, *own]}, name):
+        raise InvalidInputError(
+            {
+                "name": [
+                    f"{name} is easily taken for {' or '.join(similar)}, which is there already. "
+                    "Choose that one, or propose yours once more."
+                ]
+            }
+        )
 
 
 def _refuse_invalid(coding_round: Round, dimension: Dimension, by: Membership, name: str, code: str) -> None:

@@ -215,6 +215,7 @@ class FakeServer:
     def __init__(self) -> None:
         self.state = stored_state()
         self.patches: list[dict[str, Any]] = []
+        self.proposed: list[dict[str, Any]] = []
         self.posts: list[dict[str, list[str]]] = []
         self.refuse_with: tuple[int, dict[str, Any]] | None = None
         self.is_reachable = True
@@ -265,6 +266,7 @@ class FakeServer:
 
     def propose(self, route: Route) -> None:
         proposed = json.loads(route.request.post_data or "{}")
+        self.proposed.append(proposed)
         if proposed["name"] == "Revert":
             problem = {"detail": "Fix has a category revert already. Choose that one."}
             route.fulfill(status=422, body=json.dumps(problem), content_type="application/problem+json")
@@ -540,3 +542,7 @@ def test_a_proposal_that_is_refused_says_why_and_keeps_what_was_typed(coding, se
     )
     expect(coding.locator("#propose-name")).to_have_value("Revert")
     assert server.patches == []
+    # A name that is much like another one is refused once: sent again, it is meant.
+    with coding.expect_response("**/proposals/"):
+        coding.keyboard.press("Enter")
+    assert [each["unless_similar"] for each in server.proposed] == [True, False]

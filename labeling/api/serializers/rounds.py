@@ -156,6 +156,9 @@ class CategoryProposalInput(Input):
     parent = serializers.CharField(  # type: ignore[assignment] # DRF takes it off the class
         required=False, allow_null=True, allow_blank=True
     )
+    unless_similar = serializers.BooleanField(
+        default=False, help_text="Refuse a name that is easily taken for another one of the dimension."
+    )
 
 
 class CategoryProposalOutput(serializers.ModelSerializer[CategoryProposal]):

@@ -25,10 +25,15 @@ export function enableProposals({ answers, drafts }) {
 
   async function propose() {
     const { csrfmiddlewaretoken: token, ...proposed } = Object.fromEntries(new FormData(form));
+    // A name like another one is refused once; who sends it again means it.
+    proposed.unless_similar = form.dataset.refused !== proposed.name;
     const headers = { "Content-Type": "application/json", "X-CSRFToken": token };
     const response = await fetch(form.action, { method: "POST", headers, body: JSON.stringify(proposed) });
     const answer = await response.json();
-    if (!response.ok) throw new Error(answer.detail);
+    if (!response.ok) {
+      form.dataset.refused = proposed.name;
+      throw new Error(answer.detail);
+    }
     return answer;
   }
 

@@ -91,6 +91,15 @@ def test_nothing_is_settled_while_the_round_is_open(coding_round, coders):
         resolve(propose(coding_round, coders[0]), "accept")
 
 
+def test_a_name_like_another_is_refused_where_the_coder_wants_to_think_twice(coding_round, coders):
+    with pytest.raises(InvalidInputError, match="easily taken for Wrong output"):
+        propose(coding_round, coders[0], name="Wrong outputs", unless_similar=True)
+    assert propose(coding_round, coders[0], name="Wrong outputs").code == "wrong-outputs"
+    # Nobody hears of what another coder proposed.
+    assert propose(coding_round, coders[0], name="Flicker", unless_similar=True)
+    assert propose(coding_round, coders[1], name="Flickers", unless_similar=True)
+
+
 def test_only_coders_of_the_round_propose(coding_round, study):
     with pytest.raises(RoundStateError, match="Only a coder"):
         propose(coding_round, make_member(study))
