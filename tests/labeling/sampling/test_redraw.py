@@ -53,6 +53,12 @@ def test_another_program_draws_the_same_units_from_the_files():
     assert program()["frame_hash"](pairs) == sample.frame_hash
     drawn = Counter(row["stratum"] for row in rows)
     assert len(drawn) == 2
+    # Sample and pilot are shared out over the strata as the page says; the replacement is one more.
+    available = Counter(stratum for _, stratum in pairs)
+    sizes = program()["allocate"](9, available, available)
+    left = {stratum: available[stratum] - sizes[stratum] for stratum in available}
+    for_pilot = program()["allocate"](3, left, left)
+    assert {s: sizes[s] + for_pilot[s] + (s == first.stratum) for s in sizes} == drawn
     again = program()["draw"](pairs, drawn, sample.seed)
     in_files = {stratum: [row for row in rows if row["stratum"] == stratum] for stratum in drawn}
     units = {row["key"]: row["unit"] for row in frame}

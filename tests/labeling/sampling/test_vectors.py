@@ -54,13 +54,21 @@ def test_a_top_up() -> None:
 
 
 @pytest.mark.parametrize("vector", VECTORS["allocations"])
-def test_allocations(vector) -> None:
+def test_allocations(vector, page) -> None:
     if vector["method"] == "numbers":
         sizes = sampling.allocate_numbers(vector["available"], vector["numbers"])
     else:
         allocate = {"proportional": sampling.allocate_proportional, "equal": sampling.allocate_equal}
         sizes = allocate[vector["method"]](vector["available"], vector["size"])
     assert sizes == vector["sizes"]
+    available = vector["available"]
+    weights = {
+        "numbers": vector.get("numbers"),
+        "proportional": available,
+        "equal": dict.fromkeys(available, 1),
+    }[vector["method"]]
+    size = vector.get("size") or sum(weights.values())
+    assert page["allocate"](size, weights, available) == vector["sizes"]
 
 
 def test_overlap(page) -> None:

@@ -89,6 +89,12 @@ def test_a_split_takes_its_answers_out_of_the_numbers(study):
     first = impact.agreement[0]
     assert (first.before.n_both, first.after.n_both) == (4, 1)
     assert impact.rounds[0].annotations == 4
+    # Round 2 is left with hang, hang and warning, alike; round 3 never said crash.
+    second = impact.agreement[1]
+    assert (second.round, second.after.n_both) == (2, 3)
+    assert second.before.value == pytest.approx((3 / 4 - 7 / 16) / (1 - 7 / 16))
+    assert second.after.value == pytest.approx(1)
+    assert [each.round for each in impact.rounds] == [1, 2]
 
 
 def test_a_rename_touches_answers_and_no_number(study):
