@@ -4,15 +4,20 @@
 """
 
 from collections.abc import Container
+from operator import attrgetter
+from typing import TypeVar
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
+from django.db.models import Model, QuerySet
 from django.http import Http404
 
 from labeling.blinding import sealing_assignments, settled
 from labeling.models import Assignment, Membership, Role, Round, RoundUnit, Study, Unit, User
+from labeling.models.round import AssignmentQuerySet
 
 Roles = Role | Container[str] | None
+Found = TypeVar("Found", bound=Model)
 
 
 def get_study_or_404(
@@ -42,10 +47,15 @@ def _of_study(user: User | AnonymousUser, role: Roles, **study: object) -> tuple
 
 def _membership(user: User, **study: object) -> Membership | None:
     mine = Membership.objects.filter(user=user, left_at__isnull=True, study__deleted_at__isnull=True, **study)
-    member = mine.select_related("study").first()
+    member = _first(mine.select_related("study"))
     if member is not None:
         member.user = user
     return member
+
+
+def _first(rows: "QuerySet[Found]") -> Found | None:
+    """Give the row, or None. To say in SQL how to sort it costs a third of making so wide a query."""
+    return min(rows.order_by(), key=attrgetter("pk"), default=None)
 
 
 def refuse_other_roles(member: Membership, role: Roles) -> None:
@@ -73,8 +83,8 @@ def get_round_by_id_or_404(
 
 
 def _one_round(member: Membership, **which: object) -> Round:
-    rounds = Round.objects.filter(discarded_at__isnull=True, **which).select_related("codebook", "sample")
-    found = rounds.first()
+    rounds = Round.objects.filter(discarded_at__isnull=True, **which)
+    found = _first(rounds.select_related("codebook"))
     # A round in preparation is the lead's desk: others hear of it when it opens.
     if found is None or (found.state == Round.State.DRAFT and not member.is_lead):
         raise Http404("There is no such round.")
@@ -83,28 +93,46 @@ def _one_round(member: Membership, **which: object) -> Round:
 
 
 def get_assignment_or_404(user: User | AnonymousUser, pk: int) -> tuple[Assignment, Membership]:
-    """The caller's own assignment (or their group's). Anybody else's does not exist for them."""
+    """The caller's own assignment (or their group's). Anybody else's does not exist for them.
+
+    It is read for each answer given, so it comes without what answers need not know of unit and round.
+    """
     _, member = _of_study(user, None, study__rounds__round_units__assignments__pk=pk)
-    return _own_assignment(member, pk=pk), member
+    rows = Assignment.objects.filter(pk=pk).select_related("round_unit__round", "round_unit__unit__issue")
+    return _own_assignment(member, rows.only(*_OF_ANSWERS)), member
+
+
+_OF_ANSWERS = (
+    "coder",
+    "purpose",
+    "status",
+    "version",
+    "active_seconds",
+    "return_reason",
+    "round_unit__round__state",
+    "round_unit__round__stages",
+    "round_unit__round__masked_fields",
+    "round_unit__unit__ref",
+    "round_unit__unit__snapshot",
+    "round_unit__unit__issue__url",
+)
 
 
 def get_unit_assignment_or_404(
     user: User | AnonymousUser, slug: str, number: int, unit_id: int
 ) -> tuple[Assignment, Membership]:
     coding_round, member = get_round_or_404(user, slug, number)
-    where = {"round_unit__round": coding_round, "round_unit__unit__pk": unit_id}
-    # Its page shows the issue, which answers alone do not need.
-    return _own_assignment(member, "round_unit__unit__snapshot", **where), member
+    rows = Assignment.objects.filter(round_unit__round=coding_round, round_unit__unit__pk=unit_id)
+    shown = rows.select_related("round_unit__unit__issue", "round_unit__unit__snapshot")
+    return _own_assignment(member, shown, coding_round), member
 
 
-def _own_assignment(member: Membership, *joined: str, **which: object) -> Assignment:
-    own = (
-        Assignment.objects.of_member(member)
-        .active()
-        .filter(**which)
-        .select_related("round_unit__round__codebook", "round_unit__unit__issue", *joined)
-        .first()
-    )
+def _own_assignment(
+    member: Membership, rows: AssignmentQuerySet, coding_round: Round | None = None
+) -> Assignment:
+    own = _first(rows.of_member(member).active())
+    if own is not None and coding_round is not None:
+        own.round_unit.round = coding_round
     if own is None or _is_sealed(own, member):
         raise Http404("You have no such unit to code.")
     own.round_unit.round.study = member.study

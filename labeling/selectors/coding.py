@@ -83,19 +83,20 @@ def next_assignment(
     member: Membership, coding_round: Round, after: Assignment | None = None
 ) -> Assignment | None:
     """Give what to code next: returned, to do, draft, then each skipped unit once."""
-    waiting = own_assignments(member, coding_round).filter(status__in=TURN)
+    waiting = Assignment.objects.of_member(member).filter(round_unit__round=coding_round)
     if coding_round.state != Round.State.OPEN:
         # After the close only adjudicators answer who do so before they see the others.
         waiting = waiting.filter(purpose=Assignment.Purpose.ADJUDICATION)
-    # Put off a second time, a unit is found in the queue, but not offered again.
-    waiting = waiting.filter(~Q(status=Status.SKIPPED) | Q(draft__isnull=True) | Q(draft__skips__lte=1))
     if after is not None:
         waiting = waiting.exclude(pk=after.pk)
     # One status after the other: each is read from the index and stops at its first row.
     for status in TURN:
-        first = waiting.filter(status=status).order_by("position", "pk").values_list("pk", flat=True).first()
-        if first is not None:
-            return _with_its_issue(first, member, coding_round)
+        rows = waiting.filter(status=status)
+        if status == Status.SKIPPED:
+            # Put off a second time, a unit is found in the queue, but not offered again.
+            rows = rows.filter(Q(draft__isnull=True) | Q(draft__skips__lte=1))
+        for found in rows.order_by("position", "pk").values_list("pk", flat=True)[:1]:
+            return _with_its_issue(found, member, coding_round)
     return None
 
 

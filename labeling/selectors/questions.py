@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from labeling.models import Annotation, Category, CategoryProposal, Codebook, Dimension, Membership, Round
@@ -45,8 +46,8 @@ def questions(coding_round: Round, coder: Membership) -> dict[str, Question]:
     book = _book(coding_round.codebook) if coding_round.codebook is not None else {}
     dimensions = [each for each in book if not coding_round.dimensions or each.key in coding_round.dimensions]
     proposed: dict[int, dict[str, CategoryProposal]] = {each.pk: {} for each in dimensions}
-    own = CategoryProposal.objects.filter(round=coding_round, by__in=coder.coder_ids).order_by("code")
-    for proposal in own:
+    own = CategoryProposal.objects.filter(round=coding_round, by__in=coder.coder_ids)
+    for proposal in sorted(own, key=attrgetter("code")):
         proposed[proposal.dimension_id][proposal.code] = proposal
     return {each.key: Question(each, book[each], proposed[each.pk]) for each in dimensions}
 

@@ -5,6 +5,7 @@ Every write of an answer takes the round's lock first, as closing does: none sli
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Any
 
 from django.db import transaction
@@ -81,6 +82,19 @@ def save_draft(
     ``whole`` says that the changes are everything there is: then any newer version is a conflict. What comes
     after the round closed is kept as a late draft, which does not count, and RoundStateError says so.
     """
+    return _saved(assignment, changes, version, by=by, whole=whole).assignment
+
+
+def save_and_tell(
+    *, assignment: Assignment, by: Membership, changes: Mapping[str, Any], version: int
+) -> dict[str, Any]:
+    """Save the draft as ``save_draft`` does; give the unit's new state, as ``state_of`` does."""
+    return _saved(assignment, changes, version, by=by).told()
+
+
+def _saved(
+    assignment: Assignment, changes: Mapping[str, Any], version: int, *, by: Membership, whole: bool = False
+) -> "_Work":
     with transaction.atomic():
         work = _Work(assignment, by)
         if whole and version != work.assignment.version:
@@ -88,7 +102,7 @@ def save_draft(
         work.merge(changes, version)
         work.keep()
     work.refuse_late()
-    return work.assignment
+    return work
 
 
 def submit(
@@ -131,7 +145,7 @@ def save_and_submit(
     work.refuse_late()
     if incomplete is not None:
         raise incomplete
-    return _told(work.assignment, work.draft, work.last)
+    return work.told()
 
 
 def skip(*, assignment: Assignment, by: Membership) -> Assignment:
@@ -178,8 +192,15 @@ def return_assignment(*, assignment: Assignment, reason: str, by: Membership) ->
 
 def state_of(assignment: Assignment) -> dict[str, Any]:
     """Give the coder's own state of a unit in the shape of the API."""
-    last = assignment.submissions.order_by("-n").first()
+    last = _last_of(assignment)
     return _told(assignment, _draft_of(assignment, last), last)
+
+
+def _last_of(assignment: Assignment) -> Submission | None:
+    if assignment.version == 0:
+        return None  # whatever is saved or handed in has a version
+    # There are a few at most: sorted here, not in SQL.
+    return max(assignment.submissions.all(), key=attrgetter("n"), default=None)
 
 
 def _told(assignment: Assignment, draft: Draft, last: Submission | None) -> dict[str, Any]:
@@ -235,21 +256,26 @@ class _Work:
     def __init__(self, assignment: Assignment, by: Membership) -> None:
         self.by = by
         known = assignment.round_unit
-        self.round = Round.objects.select_for_update().get(pk=known.round_id)
-        # What never changes while a round runs was read before the lock: the study, the codebook, the texts.
-        self.round.study, self.round.codebook = known.round.study, known.round.codebook
-        locked = Assignment.objects.select_for_update().defer(None).filter(pk=assignment.pk).first()
-        if locked is None:
-            raise RoundStateError(f"Round {self.round.number} was taken back to be planned anew.")
-        self.assignment: Assignment = locked
+        locked = Round.objects.select_for_update(of=("self",)).select_related("codebook")
+        self.round = locked.get(pk=known.round_id)
+        # What never changes while a round runs was read before the lock: the study and the texts.
+        self.round.study = known.round.study
+        try:
+            self.assignment = Assignment.objects.select_for_update().defer(None).get(pk=assignment.pk)
+        except Assignment.DoesNotExist:
+            taken_back = f"Round {self.round.number} was taken back to be planned anew."
+            raise RoundStateError(taken_back) from None
         self.assignment.round_unit, self.assignment.coder = known, assignment.coder
         self.assignment.round_unit.round = self.round
         if self.assignment.status == Status.WITHDRAWN:
             raise StudyRuleError("This unit was given to another coder. What you typed is kept.")
         self.asked: Questions | None = None
-        self.last = self.assignment.submissions.order_by("-n").first()
+        self.last = _last_of(self.assignment)
         self.draft = _draft_of(self.assignment, self.last)
         self.is_unsaved = False
+
+    def told(self) -> dict[str, Any]:
+        return _told(self.assignment, self.draft, self.last)
 
     @property
     def is_late(self) -> bool:

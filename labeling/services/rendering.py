@@ -26,11 +26,11 @@ def render_documents(snapshot: IssueSnapshot) -> None:
 
 def document_view(snapshot: IssueSnapshot) -> list[dict[str, str | None]]:
     """Return every text of the snapshot as pages and the API give it, rendered now if it was not."""
-    documents = list(snapshot.documents.order_by("key"))
-    if any(document.html is None for document in documents):
+    rows = snapshot.documents.order_by("key").values_list("key", "html", "text")
+    if any(html is None for _, html, _ in rows):
         render_documents(snapshot)
-        documents = list(snapshot.documents.order_by("key"))
-    return [{"key": each.key, "html": each.html, "text": each.text} for each in documents]
+        rows = rows.all()
+    return [{"key": key, "html": html, "text": text} for key, html, text in rows]
 
 
 def _renderer_for(snapshot: IssueSnapshot) -> Callable[[SnapshotDocument], Rendered]:

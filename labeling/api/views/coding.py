@@ -101,6 +101,9 @@ class AssignmentDetail(ApiView):
         if status == "submitted" and not whole:
             told = coding.save_and_submit(assignment=assignment, changes=changes, version=version, by=member)
             return Response({"id": assignment.pk, **told})
+        if status is None and changes and not whole:
+            told = coding.save_and_tell(assignment=assignment, changes=changes, version=version, by=member)
+            return Response({"id": assignment.pk, **told})
         if changes or whole:
             assignment = coding.save_draft(
                 assignment=assignment, changes=changes, version=version, by=member, whole=whole
