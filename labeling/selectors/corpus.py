@@ -141,7 +141,7 @@ class Corpus:
 
     def repositories(self) -> list[str]:
         """Names of the repositories, for the filter, without counting issues."""
-        if self.masks.hiding("repository") != Q(pk__in=()):
+        if self.masks.hides("repository"):
             rows = self.issues().exclude(repository="").order_by("repository")
             return list(rows.values_list("repository", flat=True).distinct())
         # From each name to the next through the index: as many steps as names, not as issues.

@@ -1,15 +1,16 @@
 """How many issues each value of a filter would leave: counted apart, the list must not wait for it."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Any
 
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
-from django.db.models import Count, QuerySet
-from django.db.models.functions import ExtractYear
+from django.db.models import Count, Func, IntegerField, QuerySet
 
-from labeling.models import Issue, IssueSnapshot
+from labeling.models import Issue
 from labeling.models.issue import NO_DATE
 from labeling.selectors.corpus import Corpus, IssueFilters
 
@@ -35,15 +36,18 @@ class Facet:
     is_cut: bool = False
 
 
-def facets(seen: Corpus, filters: IssueFilters) -> list[Facet]:
-    """Count the values of each filter among what the other filters leave."""
-    return [
-        _facet("repository", "Repository", filters.repository, _repositories(seen, filters)),
-        _facet("state", "State", filters.state, _states(seen, filters)),
-        _facet("github_label", "GitHub label", filters.github_label, _labels(seen, filters)),
-        _years(seen, filters),
-        _fixes(seen, filters),
+def facets(seen: Corpus, filters: IssueFilters) -> tuple[list[Facet], int]:
+    """Count the values of each filter among what the other filters leave, and what all of them leave."""
+    counted = _Counted(seen, filters)
+    values = counted.values
+    shown = [
+        _facet("repository", "Repository", filters.repository, values["repository"]),
+        _facet("state", "State", filters.state, values["state"]),
+        _facet("github_label", "GitHub label", filters.github_label, values["github_label"]),
+        _years(values["year"], filters),
+        _fixes(values["has_fix"], filters),
     ]
+    return shown, counted.issues
 
 
 def _facet(name: str, label: str, chosen: str, counted: Iterable[tuple[str, int]]) -> Facet:
@@ -54,32 +58,10 @@ def _facet(name: str, label: str, chosen: str, counted: Iterable[tuple[str, int]
     return Facet(name, label, values[:MOST_VALUES], len(values) > MOST_VALUES)
 
 
-def _repositories(seen: Corpus, filters: IssueFilters) -> "QuerySet[Issue, tuple[str, int]]":
-    rows = seen.matching(replace(filters, repository="")).exclude(repository="")
-    return _counted(rows, "repository")
-
-
-def _states(seen: Corpus, filters: IssueFilters) -> "QuerySet[Issue, tuple[str, int]]":
-    rows = seen.matching(replace(filters, state="")).exclude(seen.masks.hiding("state"))
-    return _counted(rows.exclude(latest=None).exclude(latest__state=""), "latest__state")
-
-
-def _fixes(seen: Corpus, filters: IssueFilters) -> Facet:
-    rows = seen.matching(replace(filters, has_fix=None)).exclude(seen.masks.hiding("fix"))
+def _years(counted: Iterable[tuple[str, int]], filters: IssueFilters) -> Facet:
     values = []
-    for told, count in _counted(rows.exclude(latest=None), "latest__has_merged_fix"):
-        chosen = filters.has_fix is bool(told)
-        asked = "" if chosen else "true" if told else "false"
-        values.append(FacetValue("yes" if told else "no", count, chosen, {"has_fix": asked}))
-    return Facet("has_fix", "Merged fix", values)
-
-
-def _years(seen: Corpus, filters: IssueFilters) -> Facet:
-    rows = seen.matching(replace(filters, created_after=None, created_before=None))
-    rows = rows.filter(by_created__gt=NO_DATE).annotate(year=ExtractYear("by_created"))
-    years = rows.values_list("year").annotate(issues=Count("pk")).order_by("-year")
-    values = []
-    for year, count in years:
+    told = ((int(year), count) for year, count in counted)
+    for year, count in sorted((each for each in told if each[0] > NO_DATE.year), reverse=True):
         first, last = date(year, 1, 1), date(year, 12, 31)
         chosen = (filters.created_after, filters.created_before) == (first, last)
         asked = {"created_after": first.isoformat(), "created_before": last.isoformat()}
@@ -87,29 +69,110 @@ def _years(seen: Corpus, filters: IssueFilters) -> Facet:
     return Facet("year", "Created", values)
 
 
-def _labels(seen: Corpus, filters: IssueFilters) -> list[tuple[str, int]]:
-    """Count each GitHub label; they are a list in each snapshot."""
-    rows = seen.matching(replace(filters, github_label="")).exclude(seen.masks.hiding("github_labels"))
-    inner = IssueSnapshot.objects.filter(pk__in=rows.values("latest")).values("github_labels")
+def _fixes(counted: Iterable[tuple[str, int]], filters: IssueFilters) -> Facet:
+    values = []
+    for text, count in counted:
+        told = text in ("true", "1")  # as PostgreSQL and SQLite write it
+        chosen = filters.has_fix is told
+        asked = "" if chosen else str(told).lower()
+        values.append(FacetValue("yes" if told else "no", count, chosen, {"has_fix": asked}))
+    return Facet("has_fix", "Merged fix", values)
+
+
+# Counting
+
+
+class _Year(Func):
+    """Year of a moment in UTC. For Django's own function SQLite asks Python about each of the moments."""
+
+    template = "EXTRACT(YEAR FROM %(expressions)s AT TIME ZONE 'UTC')"
+    output_field = IntegerField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, template="substr(%(expressions)s, 1, 4)", **context)
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """What a facet counts, the filters that choose of it, and the field of an issue that a round may hide.
+
+    Those of one ``place`` are counted in one pass: for the others the issues' own indexes are enough.
+    """
+
+    told: Any
+    place: str
+    own: Mapping[str, Any]
+    hidden: str = ""
+
+
+_FIELDS = {
+    "repository": _Field("repository", "repository", {"repository": ""}),
+    "state": _Field("latest__state", "snapshot", {"state": ""}, "state"),
+    "github_label": _Field("latest__github_labels", "snapshot", {"github_label": ""}, "github_labels"),
+    "year": _Field(_Year("by_created"), "created", {"created_after": None, "created_before": None}),
+    "has_fix": _Field("latest__has_merged_fix", "snapshot", {"has_fix": None}, "fix"),
+}
+
+
+class _Counted:
+    """Values with their counts by facet, and how many issues there are."""
+
+    def __init__(self, seen: Corpus, filters: IssueFilters) -> None:
+        self.values: dict[str, list[tuple[str, int]]] = {name: [] for name in _FIELDS}
+        self.issues = -1
+        passes: defaultdict[tuple[IssueFilters, str, str], list[str]] = defaultdict(list)
+        for name, field in _FIELDS.items():
+            hidden = field.hidden if seen.masks.hides(field.hidden) else ""
+            passes[replace(filters, **field.own), hidden, field.place].append(name)
+        for (others, hidden, _), names in passes.items():
+            rows = seen.matching(others)
+            issues = self._add(rows.exclude(seen.masks.hiding(hidden)) if hidden else rows, names)
+            if others == filters and not hidden:
+                self.issues = issues
+        if self.issues < 0:  # all of them choose something
+            self.issues = seen.matching(filters).count()
+
+    def _add(self, rows: "QuerySet[Issue]", names: Sequence[str]) -> int:
+        """Count the values of some facets in one pass; give the number of rows."""
+        total = 0
+        for name, value, count in _rows(rows, names):
+            if not name:
+                total = int(count or 0)
+            else:
+                self.values[name].append((value, int(count)))
+        for name in names:
+            self.values[name].sort(key=lambda told: (-told[1], told[0]))
+        return total
+
+
+def _rows(rows: "QuerySet[Issue]", names: Sequence[str]) -> list[tuple[str, str, Any]]:
+    """Read the rows once, for the few combinations of values they have, then count each value of those."""
+    told = rows.order_by().values_list(*(_FIELDS[name].told for name in names)).annotate(issues=Count("*"))
     try:
-        sql, values = inner.query.sql_with_params()
+        sql, values = told.query.sql_with_params()
     except EmptyResultSet:  # a search without a word, which finds nothing
         return []
-    unnested = (
-        "jsonb_array_elements_text(told.github_labels) AS label(value)"
-        if connection.vendor == "postgresql"
-        else "json_each(told.github_labels) AS label"
-    )
-    statement = (
-        f"SELECT label.value, count(*) FROM ({sql}) AS told, {unnested}"  # noqa: S608 - Django's own SQL
-        " GROUP BY label.value ORDER BY count(*) DESC, label.value LIMIT %s"
-    )
+    counts = ["SELECT '', '', sum(issues) FROM told"]
+    counts += [f"SELECT * FROM ({_of_field(name)}) AS {name}" for name in names]  # noqa: S608 - own names
     with connection.cursor() as cursor:
-        cursor.execute(statement, [*values, MOST_VALUES + 1])
+        cursor.execute(
+            f"WITH told ({', '.join(names)}, issues) AS ({sql}) {' UNION ALL '.join(counts)}", values
+        )
         return list(cursor.fetchall())
 
 
-def _counted(rows: "QuerySet[Issue]", field: str) -> "QuerySet[Issue, tuple[str, int]]":
-    """Count rows by a field, the most frequent value first."""
-    counted = rows.order_by().values_list(field).annotate(issues=Count("pk"))
-    return counted.order_by("-issues", field)[: MOST_VALUES + 1]
+def _of_field(name: str) -> str:
+    """Count the most frequent values of a field; GitHub labels are a list in each snapshot."""
+    value, source = f"CAST({name} AS text)", "told"
+    if name == "github_label":
+        is_postgresql = connection.vendor == "postgresql"
+        unnested = "jsonb_array_elements_text(github_label)" if is_postgresql else "json_each(github_label)"
+        value, source = "label.value", f"told, {unnested} AS label"
+        if is_postgresql:
+            source += "(value)"
+    # Years are few, and stand in their own order.
+    most = "" if name == "year" else f" ORDER BY 3 DESC, 2 LIMIT {MOST_VALUES + 1}"
+    return (
+        f"SELECT '{name}' AS facet, {value} AS value, sum(issues) AS issues FROM {source}"  # noqa: S608 - own names
+        f" WHERE {value} > '' GROUP BY 2{most}"
+    )

@@ -35,6 +35,10 @@ class Masks:
         mine = sealing_assignments(self.member).filter(round_unit__round__in=rounds)
         return Q(Exists(mine.filter(round_unit__unit__issue=OuterRef("pk"))))
 
+    def hides(self, name: str) -> bool:
+        """Whether an open round hides this field of its units, whoever codes them."""
+        return any(name in fields for fields in self._rounds.values())
+
     @cached_property
     def names(self) -> dict[str, str]:
         """What the units whose very name is hidden are called instead, by the name."""

@@ -30,13 +30,14 @@ def deleted_studies(user: User) -> QuerySet[Study]:
 
 def study_progress(study: Study) -> dict[str, int]:
     """Counts that tell nothing of anybody's answers."""
-    issues = study.issues.aggregate(all=Count("pk"), eligible=Count("pk", filter=Q(eligible=True)))
+    # Grouped, and not by id: an index alone answers it.
+    issues = dict(study.issues.order_by().values_list("eligible").annotate(issues=Count("*")))
     rounds = study.rounds.filter(discarded_at__isnull=True).aggregate(
         **{state: Count("pk", filter=Q(state=state)) for state in Round.State.values}
     )
     return {
-        "issues": issues["all"],
-        "eligible": issues["eligible"],
+        "issues": sum(issues.values()),
+        "eligible": issues.get(True, 0),
         "sampled": sampled_count(study),
         **{f"rounds_{state}": rounds[state] for state in Round.State.values},
     }

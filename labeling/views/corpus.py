@@ -53,11 +53,10 @@ def issue_facets(request: CoderRequest, slug: str) -> HttpResponse:
 
 
 def _facets(seen: Corpus, form: IssueFilterForm, asked: QueryDict) -> dict[str, Any]:
-    filters = form.filters()
-    rows = seen.matching(filters)
+    counted, issues = facets(seen, form.filters())
     return {
-        "facets": [(facet, _links(facet, asked)) for facet in facets(seen, filters)],
-        "count": rows.count(),
+        "facets": [(facet, _links(facet, asked)) for facet in counted],
+        "count": issues,
         "hidden": seen.hidden_count(),
         "progress": study_progress(seen.member.study),
     }
