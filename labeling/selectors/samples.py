@@ -86,9 +86,15 @@ def size_plan(
     strata: str = "",
     allocation: Mapping[str, Any] | None = None,
     pilot: int = 0,
+    population: int | None = None,
 ) -> SizePlan:
-    """Say what a size, or a margin, would mean. Raises ValueError with a sentence where it cannot be."""
-    available = eligible_strata(study, strata)
+    """Say what a size, or a margin, would mean. Raises ValueError with a sentence where it cannot be.
+
+    ``population`` is asked of in the place of what is eligible now, before anything was imported.
+    """
+    if population is not None and strata:
+        raise ValueError("Strata are those of the eligible issues. Leave them or the population out.")
+    available = Counter({"": population}) if population is not None else eligible_strata(study, strata)
     if not available.total():
         raise ValueError("No issue is eligible yet. Import issues or loosen the rules first.")
     sizes = stratum_sizes(available, size, confidence, margin, allocation or {}, proportion)

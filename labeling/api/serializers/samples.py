@@ -58,6 +58,14 @@ class SizeInput(Input):
     allocation = AllocationField(required=False)
 
 
+class CalculatorInput(SizeInput):
+    """The same, also of so many issues as are not imported yet."""
+
+    population = serializers.IntegerField(
+        required=False, allow_null=True, min_value=1, help_text="Else the issues that are eligible now."
+    )
+
+
 class SampleInput(SizeInput):
     """What a draw asks for: a size, or the margin that it is to keep, and how it is drawn."""
 

@@ -13,11 +13,11 @@ from labeling.access import get_study_or_404
 from labeling.api.base import ApiView
 from labeling.api.serializers.samples import (
     PLAIN_FIELDS,
+    CalculatorInput,
     ReplaceInput,
     SampleInput,
     SampleOutput,
     SampleUnitOutput,
-    SizeInput,
     SizeOutput,
     TopUpInput,
 )
@@ -68,11 +68,14 @@ class SampleList(ApiView):
 
 
 class SampleSize(ApiView):
-    @extend_schema(request=SizeInput, responses=SizeOutput)
+    @extend_schema(request=CalculatorInput, responses=SizeOutput)
     def post(self, request: Request, slug: str) -> Response:
-        """The size a margin needs, or the margin a size gives, of the issues eligible now; draws nothing."""
+        """The size a margin needs, or the margin a size gives, of the issues eligible now; draws nothing.
+
+        ``population`` asks of so many issues instead.
+        """
         study, _ = get_study_or_404(self.user, slug, role=Role.LEAD)
-        asked = {name: value for name, value in self.read(SizeInput).items() if value is not None}
+        asked = {name: value for name, value in self.read(CalculatorInput).items() if value is not None}
         try:
             plan = size_plan(study, **asked)
         except ValueError as error:

@@ -124,7 +124,20 @@ def test_the_calculator_tells_size_and_margin_and_draws_nothing(lead, study):
     assert given["margin"] == pytest.approx(margin_of(needed["size"], whole))
     assert sum(each["drawn"] for each in given["strata"]) == needed["size"]
     assert not Sample.objects.exists()
-    for wrong in ({"size": whole + 1}, {"margin": 2}, {"confidence": 1}, {"strata": "colour"}, {"size": "x"}):
+    sizes = [
+        lead.post(url, {"population": n, "margin": 0.05}, format="json").json()["size"]
+        for n in (300, 500, 1_000, 5_000)
+    ]
+    assert sizes == [169, 218, 278, 357]
+    strata = {"population": 300, "size": 5, "strata": "repository"}
+    for wrong in (
+        strata,
+        {"size": whole + 1},
+        {"margin": 2},
+        {"confidence": 1},
+        {"strata": "colour"},
+        {"size": "x"},
+    ):
         assert lead.post(url, wrong, format="json").status_code == 422, wrong
 
 
