@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from django.urls import reverse
+from django.utils.formats import date_format
 
 from labeling.models import Assignment, CategoryProposal, Membership, Round, Study
 from labeling.selectors.dashboard import RoundRow
@@ -46,13 +48,14 @@ def _own_coding(study: Study, member: Membership) -> Iterator[NextStep]:
         .filter(round_unit__round__study=study, round_unit__round__state=Round.State.OPEN)
         .exclude(status__in=(Assignment.Status.SUBMITTED, Assignment.Status.WITHDRAWN))
     )
-    units = Counter(waiting.values_list("round_unit__round__number", "round_unit__round__kind"))
+    told = (f"round_unit__round__{field}" for field in ("number", "kind", "due_on"))
+    units = Counter(waiting.values_list(*told))
     home = reverse("labeling:coding-home", args=[study.slug])
-    for place, ((number, kind), count) in enumerate(sorted(units.items())):
-        is_training = kind == Round.Kind.TRAINING
+    for place, ((number, kind, due), count) in enumerate(sorted(units.items(), key=itemgetter(0))):
+        until = f"Due on {date_format(due, 'j M Y')}. " if due is not None else ""
         yield NextStep(
             f"Code your {count} unit{'' if count == 1 else 's'} of Round {number}",
-            "After each answer you see the known one." if is_training else BLIND,
+            until + ("After each answer you see the known one." if kind == Round.Kind.TRAINING else BLIND),
             reverse("labeling:coding-queue", args=[study.slug, number]) if place else home,
             "Go on coding",
         )

@@ -1,5 +1,7 @@
 """Filters of the pages of a round: its instructions as a page shows them, times and shares in words."""
 
+from functools import lru_cache
+
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
@@ -11,7 +13,13 @@ register = template.Library()
 @register.filter
 def markdown(text: str) -> SafeString:
     """Markdown that a lead wrote, as safe HTML."""
-    return mark_safe(render_markdown(text).html)  # noqa: S308 - sanitised by the renderer
+    return mark_safe(_html(text))  # noqa: S308 - sanitised by the renderer
+
+
+@lru_cache(maxsize=64)
+def _html(text: str) -> str:
+    """The instructions of a round stand on the page of every unit."""
+    return render_markdown(text).html
 
 
 @register.filter

@@ -1,4 +1,5 @@
 import re
+from datetime import date
 
 import pytest
 from django.urls import reverse
@@ -108,6 +109,17 @@ def test_the_dashboard_says_what_comes_first_and_what_comes_then(lead, study):
         "Reconcile the 1 open disagreement of Round 2",
         "Open Round 3",
     ]
+
+
+def test_the_dashboard_tells_a_coder_of_every_open_round_and_when_it_is_due(client, study):
+    ada = make_member(study)
+    make_round(study, coders=[ada], units=2, due_on=date(2030, 1, 31))
+    make_round(study, coders=[ada], units=1, kind="training")
+    client.force_login(ada.user)
+    steps = client.get(study.get_absolute_url()).context["next_steps"]
+    assert [step.title for step in steps] == ["Code your 2 units of Round 1", "Code your 1 unit of Round 2"]
+    assert steps[0].text.startswith("Due on 31 Jan 2030. ")
+    assert steps[1].text == "After each answer you see the known one."
 
 
 def test_the_dashboard_counts_what_is_left_before_answers_are_final(lead, study):
