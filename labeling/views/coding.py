@@ -224,6 +224,9 @@ def _show(
     response = render_page(
         request, "labeling/coding_detail.html", context, partial="labeling/_coding_unit.html", status=status
     )
+    if _is_trained(assignment):
+        # "Back" asks again, and is led to the known answer once the unit is handed in.
+        response["Cache-Control"] = "no-store"
     if "images" in request.GET:
         response._csp_update = {"img-src": ["https:"]}  # type: ignore[attr-defined] # django-csp reads it
     return response

@@ -163,6 +163,15 @@ def test_remote_images_load_only_when_asked_for(own, coding_round, ada):
     assert "img-src 'self' data: https:" in own.get(url, {"images": "1"})["Content-Security-Policy"]
 
 
+def test_the_queue_goes_on_with_its_own_round(own, ada):
+    make_round(ada.study, coders=[ada], units=1)
+    other = make_round(ada.study, coders=[ada], units=1)
+    page = own.get(reverse("labeling:coding-queue", args=[ada.study.slug, other.number])).text
+    unit = other.round_units.get().unit_id
+    first = reverse("labeling:coding-detail", args=[ada.study.slug, other.number, unit])
+    assert page.count(f'href="{first}"') == 2
+
+
 def test_the_page_costs_the_same_for_a_long_queue(own, coding_round, ada, django_assert_max_num_queries):
     url = page_of(coding_round, ada)
     own.get(url)

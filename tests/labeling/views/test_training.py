@@ -134,6 +134,7 @@ def test_the_known_answer_comes_after_the_own_one_and_ends_it(client, opened):
     assignment = assignment_of(opened, ada)
     unit = assignment.round_unit.unit_id
     client.force_login(ada.user)
+    assert client.get(address("coding-detail", opened, unit))["Cache-Control"] == "no-store"
     early = client.get(address("feedback-detail", opened, unit))
     assert early.status_code == 302
     assert "feedback" not in early["Location"]
