@@ -199,12 +199,14 @@ def _where_to_begin(study: Study, source: str, query: Mapping[str, Any]) -> dict
     limits = {**query, "repositories": None}
     wanted = {f"{name} {kind}" for name in query["repositories"] for kind in query["unit_kinds"]}
     seen: dict[str, str] = {}
+    etags: dict[str, str] = {}
     for run in ImportRun.objects.filter(study=study, source=source, state=State.DONE).order_by("-pk"):
         if {**run.query, "repositories": None} == limits:
             told = run.checkpoint.get("seen") or {}
             seen = {target: told[target] for target in wanted & told.keys()} | seen
+            etags = {**(run.checkpoint.get("etags") or {}), **etags}
     # What was read before is also looked through for what has vanished since.
-    return {"seen": seen, "before": sorted(seen)} if seen else {}
+    return {"seen": seen, "before": sorted(seen), "etags": etags} if seen else {}
 
 
 def _github_query(study: Study, told: Mapping[str, Any]) -> tuple[dict[str, Any], list[Rule]]:

@@ -7,6 +7,7 @@ with ``GITHUB_API_URLS=http://127.0.0.1:8081`` and import ``acme/train`` or ``ac
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import re
 import threading
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -88,6 +90,7 @@ class FakeGithub:
         self.patch_lines = 20_000
         self.incomplete_searches = 0
         self.remaining: int | None = None
+        self.unchanged = 0
 
     def fail(self, where: str, **fault: Any) -> Fault:
         """Answer the next request whose address contains ``where`` with a fault."""
@@ -678,6 +681,13 @@ class Handler(BaseHTTPRequestHandler):
         is_text = isinstance(answer.body, str)
         text = answer.body if is_text else json.dumps(answer.body)
         content = text.encode()
+        if isinstance(answer.body, list) and answer.status == HTTPStatus.OK:
+            answer.headers["ETag"] = f'W/"{hashlib.sha256(content).hexdigest()}"'
+            if self.headers.get("If-None-Match") == answer.headers["ETag"]:
+                self.github.unchanged += 1
+                self.send_response(HTTPStatus.NOT_MODIFIED)
+                self.end_headers()
+                return
         self.send_response(answer.status)
         self.send_header("Content-Type", "text/html" if is_text else "application/json; charset=utf-8")
         self.send_header("Content-Length", str(len(content)))

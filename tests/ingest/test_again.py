@@ -92,6 +92,19 @@ def test_nobody_looks_for_deletions_where_none_can_be(github, imported):
     assert github.count("sort=created") == 0
 
 
+def test_a_repository_that_did_not_change_is_asked_about_by_its_etag(study, github, imported):
+    for _ in range(2):
+        imported()  # the second one lists what the third will ask for again
+    again = imported()
+    assert (github.unchanged, again.fetched) == (1, 0)
+
+    github.repositories["acme/train"].items[1].comment("One more thing.", at=timezone.now())
+    changed = imported()
+
+    assert (github.unchanged, changed.changed) == (1, 1)
+    assert not any("token" in key for key in changed.checkpoint["etags"])
+
+
 def test_an_import_with_limits_looks_for_what_is_missing_too(study, github, imported):
     query = TRAIN | {"state": "closed"}
     imported(**query)
@@ -172,7 +185,7 @@ def test_repositories_are_imported_side_by_side_each_from_where_it_ended(study, 
 
     # An import of both, as the command starts it, goes on from the end of each.
     both = imported(repositories=["acme/kernels", "acme/train"])
-    assert (both.added, both.fetched) == (0, 1)
+    assert (both.added, both.fetched) == (0, 0)
     assert source_total(study) == both.total
 
 

@@ -136,7 +136,7 @@ def test_a_diff_that_cannot_be_had_is_named(sample, github):
 
 
 def test_a_source_that_stays_away_does_not_hold_the_sample_up_for_ever(sample, github):
-    github.fail("/repos/acme/train", status=503, times=100_000)
+    github.fail("", status=503, times=100_000)
     job = job_of(sample)
     for _ in range(leases.RETRIES):
         assert Job.objects.get(pk=job.pk).state in (Job.State.QUEUED, Job.State.WAITING)
@@ -151,7 +151,8 @@ def test_a_source_that_stays_away_does_not_hold_the_sample_up_for_ever(sample, g
 
 def test_a_limit_is_stored_and_preparing_goes_on_after_it(sample, github):
     headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "99999999999"}
-    github.fail("/issues/3", status=403, headers=headers, body={"message": "API rate limit exceeded"})
+    told = {"message": "API rate limit exceeded"}
+    github.fail("graphql:Addresses", status=403, headers=headers, body=told, skip=1)
     job = job_of(sample)
 
     prepare_sample(job.pk)

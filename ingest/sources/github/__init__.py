@@ -38,10 +38,12 @@ def fetch_issues(
     reader = GraphqlReader(client, rest) if token else rest
     asked = 0
     done = dict(checkpoint or {})
+    client.known_etags = done.get("etags") or {}
     for batch in batches_of(client, reader, query, dict(done), knows or KnowsNothing()):
         records, stopped = _complete(reader, batch, query)
         # What broke off in the middle is stored as far as it came, and read again from the checkpoint before.
-        done = done if stopped else batch.checkpoint
+        if not stopped:
+            done = batch.checkpoint | ({"etags": dict(client.etags)} if client.etags else {})
         yield Page(
             records,
             done,

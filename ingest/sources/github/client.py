@@ -119,6 +119,9 @@ class Client:
         self.quota: dict[str, dict[str, int]] = {}
         self._pacing = pacing or Pacing()
         self._base = urlsplit(api_base.rstrip("/"))
+        #: What GitHub called the state of lists, by their address: as known before, and as found now.
+        self.known_etags: Mapping[str, str] = {}
+        self.etags: dict[str, str] = {}
         self._resets: dict[Budget, float] = {}
         self._last: dict[Budget, float] = {}
         self._requester = Github(
@@ -139,12 +142,15 @@ class Client:
         return site_of(self._base.geturl())
 
     def get(
-        self, path: str, parameters: Mapping[str, Any] | None = None, *, tries: int = 4
+        self, path: str, parameters: Mapping[str, Any] | None = None, *, tries: int = 4, etag: str = ""
     ) -> tuple[Answer, Any]:
-        """GET a path (or a next address that GitHub gave) and return the answer and its JSON."""
+        """GET a path (or a next address that GitHub gave) and return the answer and its JSON.
+
+        A list that is still as its ``etag`` says comes back empty, and costs nothing of the hour's requests.
+        """
         url = f"{path}?{urlencode(parameters)}" if parameters else path
         budget: Budget = "search" if urlsplit(url).path.endswith("/search/issues") else "core"
-        return self._ask("GET", url, budget=budget, tries=tries)
+        return self._ask("GET", url, budget=budget, tries=tries, etag=etag)
 
     def post_graphql(self, query: str, variables: Mapping[str, Any]) -> tuple[Answer, dict[str, Any]]:
         """POST a GraphQL query; its ``errors`` are for the caller to judge."""
@@ -177,12 +183,12 @@ class Client:
             self.wait(60.0 * 2 ** (attempt - 1), "GitHub asks for slower requests.")
 
     def _ask(
-        self, verb: str, url: str, *, budget: Budget, tries: int, body: Any = None
+        self, verb: str, url: str, *, budget: Budget, tries: int, body: Any = None, etag: str = ""
     ) -> tuple[Answer, Any]:
         limited = failed = 0
         while True:
             try:
-                answer = self._send(verb, url, budget, body)
+                answer = self._send(verb, url, budget, body, etag)
                 if _is_limit(answer):
                     limited += 1
                     self.wait_for_limit(answer, limited)
@@ -194,13 +200,14 @@ class Client:
                     raise
                 self.wait(self._pacing.backoff * 2 ** (failed - 1), "GitHub does not answer at the moment.")
 
-    def _send(self, verb: str, url: str, budget: Budget, body: Any) -> Answer:
+    def _send(self, verb: str, url: str, budget: Budget, body: Any, etag: str) -> Answer:
         self._check_host(url)
         self._pacing.keep_alive()
         self._keep_pace(budget)
         self.requests += 1
+        asked = {"If-None-Match": etag} if etag else None
         try:
-            status, headers, text = self._requester.requestJson(verb, url, input=body)
+            status, headers, text = self._requester.requestJson(verb, url, headers=asked, input=body)
         except RequestException as error:
             # The address, never the headers: they hold the token.
             logger.info("GitHub connection failed at %s: %s", urlsplit(url).path, type(error).__name__)
@@ -271,6 +278,8 @@ def _json_of(answer: Answer) -> Any:
         raise OverloadedError(f"GitHub could not answer (status {answer.status}).")
     if answer.status >= HTTPStatus.BAD_REQUEST:
         raise _refusal(answer)
+    if answer.status == HTTPStatus.NOT_MODIFIED:
+        return []
     try:
         return json.loads(answer.text)
     except ValueError:

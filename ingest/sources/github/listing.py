@@ -94,7 +94,7 @@ def _list(client: Client, repository: Repository, seen: str | None) -> Iterator[
     last = time_of(seen)
     since = last - timedelta(seconds=1) if last else EARLIEST
     asked = {"state": "all", "sort": "updated", "direction": "asc", "since": stamp(since)}
-    for page in pages(client, f"/repos/{repository.name}/issues", asked):
+    for page in pages(client, f"/repos/{repository.name}/issues", asked, may_be_known=True):
         _refuse_other_name(page, repository)
         yield page
 

@@ -28,6 +28,9 @@ NAMED_COMMITS = 5
 #: Each divides the one before, so that a page number can be translated.
 PAGE_SIZES = (100, 50, 25, 5)
 
+#: A list is known again only if it is shorter than any batch: so it was stored with what it was called.
+SHORT = 10
+
 Row = Mapping[str, Any]
 
 
@@ -63,7 +66,7 @@ class RestReader:
     """Completes rows of a list with comments, timeline and fixes."""
 
     #: Few, because without a token an hour allows 60 requests: what was read is stored before the next wait.
-    batch = 10
+    batch = SHORT
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -153,13 +156,19 @@ class RestReader:
         return commit if isinstance(commit, Mapping) and commit.get("sha") else None
 
 
-def pages(client: Client, path: str, parameters: Mapping[str, Any]) -> Iterator[list[Row]]:
-    """Follow a list page by page, by the addresses GitHub gives; smaller pages where GitHub breaks down."""
+def pages(
+    client: Client, path: str, parameters: Mapping[str, Any], *, may_be_known: bool = False
+) -> Iterator[list[Row]]:
+    """Follow a list page by page, by the addresses GitHub gives; smaller pages where GitHub breaks down.
+
+    A list that may be known and did not change since it was read is empty.
+    """
     size = PAGE_SIZES[0]
     url = f"{path}?{urlencode({**parameters, 'per_page': size})}"
     while url:
         try:
-            answer, rows = client.get(url, tries=2)
+            etag = client.known_etags.get(url, "") if may_be_known else ""
+            answer, rows = client.get(url, tries=2, etag=etag)
         except OverloadedError:
             if size == PAGE_SIZES[-1]:
                 raise
@@ -168,6 +177,8 @@ def pages(client: Client, path: str, parameters: Mapping[str, Any]) -> Iterator[
             continue
         if not isinstance(rows, list):
             raise OverloadedError("GitHub's answer was no list.")
+        if may_be_known and len(rows) < SHORT and not answer.next_url:
+            client.etags[url] = answer.headers.get("etag") or etag
         yield rows
         url = answer.next_url or ""
 
