@@ -10,7 +10,8 @@ from labeling.models import Issue, Job, SnapshotDocument, Study
 from labeling.services import jobs
 from labeling.words import words_of
 
-BATCH = 250
+#: A transaction each: on SQLite whoever saves an answer waits for it.
+BATCH = 100
 AT_WORK = (Job.State.QUEUED, Job.State.RUNNING, Job.State.WAITING)
 
 
