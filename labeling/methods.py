@@ -110,6 +110,7 @@ class RoundFacts:
     agreement: str
     settled: str
     decide: str
+    by_group: bool = False
     known: Sequence[KnownFacts] = ()
 
 
@@ -293,7 +294,8 @@ def _coded(coding_round: RoundFacts, note: Notes) -> Iterator[str]:
     period = f"closed on {coding_round.closed_on.isoformat()}"
     if coding_round.opened_on is not None:
         period = f"{coding_round.opened_on.isoformat()} to {coding_round.closed_on.isoformat()}"
-    coders = f"{_number(count).lower()} coder{_s(count)}"
+    noun = "group" if coding_round.by_group else "coder"
+    coders = f"{_number(count).lower()} {noun}{_s(count)}"
     units = f"{coding_round.units:,} unit{_s(coding_round.units)}"
     yield f"**Round {number}** ({coding_round.kind}, {period}{days}):"
     yield f"{coders} coded {units} with version {coding_round.version} of the codebook{rows}."

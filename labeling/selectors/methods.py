@@ -47,7 +47,7 @@ def methods_facts(study: Study, *, pseudonyms: bool = False) -> MethodsFacts:
     rounds = closed_rounds(study)
     read = [_Read(each, pseudonyms) for each in rounds]
     running = study.rounds.filter(state=Round.State.OPEN, discarded_at__isnull=True)
-    coders = {coder.pk: coder for each in read for coder in each.coders}
+    people = {coder.pk: coder for each in read for coder in each.people}
     return MethodsFacts(
         zone=study.zone,
         consensus=study.consensus,
@@ -56,7 +56,7 @@ def methods_facts(study: Study, *, pseudonyms: bool = False) -> MethodsFacts:
         codebooks=list(_codebooks(study, zone)),
         coders=[
             CoderFacts(_name(each, pseudonyms), each.experience, each.training)
-            for each in sorted(coders.values(), key=lambda each: each.number)
+            for each in sorted(people.values(), key=lambda each: each.number)
         ],
         rounds=[_round(each, zone) for each in read],
         open_rounds=list(running.order_by("number").values_list("number", flat=True)),
@@ -76,6 +76,15 @@ class _Read:
             each for each in frozen.coders if each.pk in said and each.kind != Membership.Kind.REFERENCE
         ]
         self.names = [_name(each, pseudonyms) for each in self.coders]
+
+    @property
+    def people(self) -> Iterator[Membership]:
+        """Who coded, of a group those who are in it."""
+        for coder in self.coders:
+            if coder.kind == Membership.Kind.GROUP:
+                yield from coder.people.select_related("user")
+            else:
+                yield coder
 
 
 def _name(member: Membership, pseudonyms: bool) -> str:
@@ -173,6 +182,7 @@ def _round(read: _Read, zone: ZoneInfo) -> RoundFacts:
         version=coding_round.codebook.version,
         units=len(read.units),
         coders=read.names,
+        by_group=any(each.kind == Membership.Kind.GROUP for each in read.coders),
         overlap_units=overlap,
         opened_on=_day(coding_round.opened_at, zone) if coding_round.opened_at else None,
         closed_on=_day(coding_round.closed_at, zone),

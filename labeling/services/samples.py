@@ -184,11 +184,13 @@ def strata_table(sample: Sample) -> list[dict[str, Any]]:
 
 def statement(sample: Sample) -> str:
     """Say for the paper how the sample was drawn."""
+    if sample.method == Sample.Method.LIST:
+        named = "1 issue that was" if sample.size == 1 else f"{sample.size:,} issues that were"
+        return f"We took {named} named one by one."
     kind = {
         Sample.Method.RANDOM: "a simple random sample of",
         Sample.Method.STRATIFIED: f"a random sample, stratified by {_strata_words(sample)}, of",
         Sample.Method.ALL: "all",
-        Sample.Method.LIST: "a list of",
     }[Sample.Method(sample.method)]
     text = f"From {sample.frame_size:,} eligible issues we took {kind} {sample.size:,}"
     if sample.method in (Sample.Method.RANDOM, Sample.Method.STRATIFIED):

@@ -8,7 +8,7 @@ import pytest
 from labeling.export.columns import columns_of
 from labeling.export.rows import FILES
 from labeling.methods import methods_text
-from labeling.models import Codebook, Round, SampleUnit
+from labeling.models import Codebook, Membership, Round, Sample, SampleUnit
 from labeling.selectors.methods import methods_facts
 from labeling.services.codebook_acts import perform
 from labeling.services.codebooks import freeze
@@ -18,7 +18,15 @@ from labeling.services.reconciliation import Answer, record_decision
 from labeling.services.round_plans import update_round
 from labeling.services.rounds import open_round
 from labeling.services.training import set_reference
-from tests.factories import assignment_of, lead_of, make_round, make_sample, make_study, make_submission
+from tests.factories import (
+    assignment_of,
+    lead_of,
+    make_member,
+    make_round,
+    make_sample,
+    make_study,
+    make_submission,
+)
 from tests.labeling.closing import close, coded_round, coder_called
 from tests.labeling.services.test_codebook_acts import merge
 
@@ -176,6 +184,25 @@ def test_an_open_round_is_named_and_nothing_more(study):
     text = plain(study)
     assert "Round 3 is not closed yet and not told of here." in text
     assert "cleo" not in text
+
+
+def test_of_a_group_its_people_are_told():
+    study = make_study(consensus=True)
+    team = make_member(study, kind=Membership.Kind.GROUP, title="Team")
+    for name in ("ada", "ben"):
+        make_member(study, user=name, group=team, training=f"two hours with {name}")
+    sample = make_sample(study, units=2, method=Sample.Method.LIST)
+    units = list(sample.units.order_by("pk"))
+    agreed = make_round(study, sample=sample, units=units, coders=[team], coders_per_unit=1)
+    for place in range(2):
+        make_submission(assignment_of(agreed, team, place))
+    close(agreed)
+    text = plain(study)
+    assert "We took 2 issues that were named one by one." in text
+    assert "Two coders took part (ada and ben)." in text
+    assert "ben: training: two hours with ben." in text
+    assert "They coded as a group" in text
+    assert "one group coded 2 units" in text
 
 
 def test_a_consensus_study_says_why_it_has_no_coefficient(study):
