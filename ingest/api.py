@@ -40,7 +40,7 @@ class GithubInput(Input):
     state = serializers.ChoiceField(choices=["all", "open", "closed"], required=False)
     created = DaysInput(required=False)
     api_base = serializers.CharField(required=False)
-    github_labels = serializers.ListField(child=serializers.CharField(), required=False)
+    github_labels = serializers.ListField(child=serializers.CharField(max_length=200), required=False)
     with_fix = serializers.BooleanField(required=False)
     since = serializers.DateField(required=False, allow_null=True)
     until = serializers.DateField(required=False, allow_null=True)

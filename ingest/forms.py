@@ -71,6 +71,7 @@ class GithubImportForm(forms.Form):
     github_labels = forms.CharField(
         label="Eligible with any of these GitHub labels",
         required=False,
+        max_length=1000,
         help_text="Commas between them. Everything is imported; this adds a rule you can change.",
     )
     with_fix = forms.BooleanField(

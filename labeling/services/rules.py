@@ -71,11 +71,17 @@ def clean_rule(place: int, told: Rule | Mapping[str, Any]) -> Rule:
     return Rule(rule.field, rule.op, value, rule.text.strip() or known.words(rule.op, value))
 
 
+#: Longer than any name on GitHub, short enough to be read in a table.
+LONGEST_VALUE = 200
+
+
 def _words_of(told: Any) -> list[str]:
     values = [told] if isinstance(told, str) else list(told or ())
     cleaned = [str(value).strip() for value in values if str(value).strip()]
     if not cleaned:
         raise ValueError("name at least one value")
+    if max(map(len, cleaned)) > LONGEST_VALUE:
+        raise ValueError(f"a value may have {LONGEST_VALUE} characters")
     return cleaned
 
 

@@ -140,6 +140,7 @@ def test_a_change_writes_a_new_version_and_keeps_the_old_one(study, lead):
         rule("opened_at", "from", "yesterday"),
         rule("has_fix", "is", "yes"),
         rule("github_labels", "any", None),
+        rule("github_labels", "any", ["x" * 201]),
     ],
 )
 def test_a_rule_that_makes_no_sense_is_refused_with_its_place(study, lead, wrong):
