@@ -38,7 +38,7 @@ def differences(before: Data, after: Data, went: Went | None = None) -> list[Cha
     changed = []
     for dimension in after["dimensions"]:
         was = find_dimension(before, dimension["key"])
-        told = tuple(_changed(was, dimension, before, went or {}) if was else _added(dimension))
+        told = tuple(_changed(was, dimension, after, went or {}) if was else _added(dimension))
         if told:
             changed.append(Changed(dimension["key"], dimension["name"], told))
     for dimension in before["dimensions"]:
@@ -55,7 +55,7 @@ def _added(dimension: Data) -> Iterator[str]:
     yield f"The dimension is new ({KINDS[dimension['kind']]}{': ' if names else ''}{names})."
 
 
-def _changed(was: Data, now: Data, before: Data, went: Went) -> Iterator[str]:
+def _changed(was: Data, now: Data, after: Data, went: Went) -> Iterator[str]:
     if now["name"] != was["name"]:
         yield f"{was['name']} is now called {now['name']}."
     if now["kind"] != was["kind"]:
@@ -69,15 +69,16 @@ def _changed(was: Data, now: Data, before: Data, went: Went) -> Iterator[str]:
         if was[field] != now[field]:
             yield f"It now {yes if now[field] else no}."
     if was["asked_if"] != now["asked_if"]:
-        yield _condition(now, before)
+        yield _condition(now, after)
     yield from _categories(was, now, went)
 
 
-def _condition(now: Data, before: Data) -> str:
+def _condition(now: Data, after: Data) -> str:
+    """In the words of the version that asks: what it depends on may be as new as the condition."""
     condition = now["asked_if"]
     if not condition:
         return "It is now always asked."
-    asked = find_dimension(before, condition["dimension"])
+    asked = find_dimension(after, condition["dimension"])
     names = {each["code"]: each["name"] for each in (asked["categories"] if asked else ())}
     answers = " or ".join(names.get(code, code) for code in condition["any_of"])
     return f"It is now asked only if {asked['name'] if asked else condition['dimension']} is {answers}."

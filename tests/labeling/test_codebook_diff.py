@@ -63,6 +63,12 @@ def test_a_condition_is_told_with_the_names_of_its_answers():
 
     assert told(change) == ["It is now asked only if symptom is Crash or Hang."]
 
+    def rename(book):
+        category(book, "hang").update(name="Freeze", code="freeze")
+        book["dimensions"][1]["asked_if"] = {"dimension": "symptom", "any_of": ["freeze"]}
+
+    assert told(rename)[-1] == "It is now asked only if symptom is Freeze."
+
 
 def test_categories_come_go_move_and_are_renamed():
     def change(book):
