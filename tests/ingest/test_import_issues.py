@@ -72,7 +72,7 @@ def test_what_somebody_stops_is_paused_and_the_same_command_goes_on(github, monk
 
     with monkeypatch.context() as patched:
         patched.setattr(import_issues, "run_import", stop)
-        with pytest.raises(CommandError, match="to go on") as error:
+        with pytest.raises(CommandError, match="run the command again") as error:
             call_command("import_issues", study.slug, *command)
     assert error.value.returncode == 3
     assert ImportRun.objects.get().state == ImportRun.State.PAUSED

@@ -89,8 +89,11 @@ class Command(BaseCommand):
                 self._run_side_by_side(leases, by)
         except KeyboardInterrupt:
             _pause([lease.row.pk for lease in leases], by)
+            runs = ImportRun.objects.filter(pk__in=[lease.row.pk for lease in leases])
+            is_file = runs.filter(source=ImportRun.Source.FILE).exists()
+            again = "let it go on from its page" if is_file else "run the command again"
             raise CommandError(
-                "Stopped. What was fetched is stored; run the command again to go on.", returncode=STOPPED
+                f"Stopped. What was fetched is stored; to go on, {again}.", returncode=STOPPED
             ) from None
 
     def _run_side_by_side(self, leases: Sequence[jobs.Lease], by: Membership | None) -> None:
