@@ -308,6 +308,8 @@ def test_a_sample_grows_and_says_by_how_much(client, study, lead):
     answer = client.post(address("sample-top-up", study, sample.pk), {"size": "2"}, follow=True)
     assert "2 issues were added to the sample." in answer.content.decode()
     assert sample.sample_units.count() == 6
+    used_up = make_sample(study, units=[each.unit for each in sample.sample_units.all()])
+    assert "Draw more" not in client.get(address("sample-detail", study, used_up.pk)).text
 
 
 @pytest.mark.parametrize("size", ["", "0", "7", "many"])
