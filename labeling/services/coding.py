@@ -292,6 +292,8 @@ class _Work:
             self.assignment, flat_changes(changes), self.asked, hidden_at(self.round, self.draft.stage)
         )
         changed = self.draft.differing(read)
+        if changed:
+            self._refuse_final()
         if version > self.assignment.version:
             raise InvalidInputError({"version": ["There is no such version of this unit yet."]})
         if conflicts := self._conflicts(changed, version):
@@ -301,7 +303,6 @@ class _Work:
             )
         self._refuse_locked(changed)
         if changed:
-            self._refuse_final()
             now = timezone.now()
             self.assignment.version += 1
             self.assignment.draft_at = now
