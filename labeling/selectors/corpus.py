@@ -133,7 +133,7 @@ class Corpus:
 
     def issues(self) -> "QuerySet[Issue]":
         """All issues of a list: those whose very name is hidden from the member are not in it."""
-        return self.member.study.issues.exclude(self.masks.hiding("repository"))
+        return self.masks.without(self.member.study.issues.all(), "repository")
 
     def hidden_count(self) -> int:
         """How many issues ``issues`` leaves out."""
@@ -151,18 +151,18 @@ class Corpus:
 
     def matching(self, filters: IssueFilters) -> "QuerySet[Issue]":
         """Issues that match. A hit on a hidden field would tell it, so such issues are left out."""
-        rows, hiding = self.issues(), self.masks.hiding
+        rows, without = self.issues(), self.masks.without
         if filters.repository:
             rows = rows.filter(repository__iexact=filters.repository)
         if filters.state:
-            rows = rows.exclude(hiding("state")).filter(latest__state=filters.state)
+            rows = without(rows, "state").filter(latest__state=filters.state)
         if filters.github_label:
-            rows = rows.exclude(hiding("github_labels")).filter(_has_label(filters.github_label))
+            rows = without(rows, "github_labels").filter(_has_label(filters.github_label))
         if filters.has_fix is not None:
-            rows = rows.exclude(hiding("fix")).filter(latest__has_merged_fix=filters.has_fix)
+            rows = without(rows, "fix").filter(latest__has_merged_fix=filters.has_fix)
         if filters.search:
             # Texts hold comments and fixes, which may be hidden in part.
-            rows = rows.exclude(hiding()).filter(mentioning(self.member.study, filters.search))
+            rows = without(rows).filter(mentioning(self.member.study, filters.search))
         if filters.created_after:
             rows = rows.filter(by_created__gte=_start_of(filters.created_after))
         if filters.created_before:
@@ -181,7 +181,7 @@ class Corpus:
         """Give a page of ``rows`` as the member may see them."""
         name, sign = ordering.removeprefix("-"), "-" if ordering.startswith("-") else ""
         if name == "closed":
-            rows = rows.exclude(self.masks.hiding("state"))
+            rows = self.masks.without(rows, "state")
         page = keyset_page(_lines(rows), by=f"{sign}{ORDERINGS[name]}", cursor=cursor, size=size)
         return IssuePage(self._listed(page.rows), page.next, page.previous)
 

@@ -126,7 +126,7 @@ class _Counted:
             passes[replace(filters, **field.own), hidden, field.place].append(name)
         for (others, hidden, _), names in passes.items():
             rows = seen.matching(others)
-            issues = self._add(rows.exclude(seen.masks.hiding(hidden)) if hidden else rows, names)
+            issues = self._add(seen.masks.without(rows, hidden) if hidden else rows, names)
             if others == filters and not hidden:
                 self.issues = issues
         if self.issues < 0:  # all of them choose something

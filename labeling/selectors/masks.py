@@ -3,10 +3,10 @@
 from collections.abc import Collection
 from functools import cached_property
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from labeling.blinding import sealing_assignments
-from labeling.models import Membership, Round, Unit
+from labeling.models import Issue, Membership, Round, Unit
 
 
 class Masks:
@@ -29,15 +29,23 @@ class Masks:
 
     def hiding(self, *names: str) -> Q:
         """Condition on issues: one of the fields is hidden from the member; without names, any field."""
-        rounds = [pk for pk, fields in self._rounds.items() if not names or fields & set(names)]
+        rounds = self._hiding(names)
         if not rounds:
             return Q(pk__in=())
         mine = sealing_assignments(self.member).filter(round_unit__round__in=rounds)
         return Q(Exists(mine.filter(round_unit__unit__issue=OuterRef("pk"))))
 
-    def hides(self, name: str) -> bool:
-        """Whether an open round hides this field of its units, whoever codes them."""
-        return any(name in fields for fields in self._rounds.values())
+    def without(self, issues: "QuerySet[Issue]", *names: str) -> "QuerySet[Issue]":
+        """Leave out the issues of which one of the fields is hidden; without names, any field."""
+        return issues.exclude(self.hiding(*names)) if self._hiding(names) else issues
+
+    def hides(self, *names: str) -> bool:
+        """Whether an open round hides one of these fields of its units, whoever codes them."""
+        return bool(self._hiding(names))
+
+    def _hiding(self, names: Collection[str]) -> list[int]:
+        """Open rounds that hide one of the fields; without names, any field."""
+        return [pk for pk, fields in self._rounds.items() if not names or fields & set(names)]
 
     @cached_property
     def names(self) -> dict[str, str]:

@@ -90,7 +90,8 @@ def _list_page(
         page = seen.page(rows, ordering=ordering, cursor=cursor, size=ISSUES_PER_PAGE)
     except InvalidInputError:  # a cursor of another order, or half of one: begin again
         page = seen.page(rows, ordering=ordering, size=ISSUES_PER_PAGE)
-    counted = rows.order_by()[: MOST_COUNTED + 1].count()
+    is_whole = not (page.next or page.previous)
+    counted = len(page.issues) if is_whole else rows.order_by()[: MOST_COUNTED + 1].count()
     context = _frame(member) | {
         "form": form,
         "bulk": bulk,
