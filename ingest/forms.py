@@ -99,9 +99,6 @@ class GithubImportForm(forms.Form):
                 "search": "Say what to search for.",
             }
             self.add_error(kind, words[kind])
-        first, last = cleaned.get("created_from"), cleaned.get("created_to")
-        if first and last and first > last:
-            self.add_error("created_to", "This day is before the first one.")
         return cleaned
 
     def query(self) -> dict[str, Any]:

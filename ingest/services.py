@@ -222,6 +222,8 @@ def _github_query(study: Study, told: Mapping[str, Any]) -> tuple[dict[str, Any]
         errors.setdefault("repositories", ["Give repositories, or a search, or addresses of issues."])
     created = told.get("created") or {}
     days = {name: _day(created.get(name), f"created.{name}", errors) for name in ("from", "to")}
+    if days["from"] and days["to"] and days["from"] > days["to"]:
+        errors["created.to"] = ["This day is before the first one."]
     state: Any = told.get("state") or "all"
     if state not in ("all", "open", "closed"):
         errors["state"] = ["Choose all, open or closed."]

@@ -96,6 +96,8 @@ def test_shorthands_become_rules_and_filter_nothing_at_the_source(lead, study):
         ({"repositories": ["https://gitlab.com/octo/spoon"]}, "repositories"),
         ({"state": "half"}, "state"),
         ({"created": {"from": "spring"}}, "created"),
+        ({"created": {"from": "2024-02-01", "to": "2024-01-01"}}, "created.to"),
+        ({"repositories": [], "issues": ["octo/spoon#99999999999999999999"]}, "issues"),
         ({"since": "spring"}, "since"),
         ({"api_base": "https://evil.example"}, "api_base"),
         ({"source": "gitlab"}, "source"),

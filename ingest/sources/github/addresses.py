@@ -11,9 +11,9 @@ from ingest.sources.base import SourceError
 _NAME = r"(?P<owner>[A-Za-z0-9][A-Za-z0-9-]*)/(?P<repo>[A-Za-z0-9._-]+?)"
 _SITE = r"(?:(?:https?://)?(?P<host>[A-Za-z0-9.-]+\.[A-Za-z]+|localhost|127\.0\.0\.1)(?::\d+)?/)?"
 _REPOSITORY = re.compile(rf"{_SITE}{_NAME}(?:\.git)?/?(?:issues|pulls)?/?")
-_ISSUE = re.compile(rf"{_SITE}{_NAME}(?:#|/(?:issues|pull)/)(?P<number>[0-9]+)(?:[/?#].*)?")
+_ISSUE = re.compile(rf"{_SITE}{_NAME}(?:#|/(?:issues|pull)/)(?P<number>[0-9]{{1,9}})(?:[/?#].*)?")
 _API = re.compile(
-    rf"https?://[^/]+/(?:api/v3/)?repos/{_NAME}(?:/(?:issues|pulls)/(?P<number>[0-9]+))?(?:[/?#].*)?"
+    rf"https?://[^/]+/(?:api/v3/)?repos/{_NAME}(?:/(?:issues|pulls)/(?P<number>[0-9]{{1,9}}))?(?:[/?#].*)?"
 )
 
 
