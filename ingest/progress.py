@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
+from django.utils.text import Truncator
 
 from ingest.forms import COLUMN_WORDS
 from ingest.models import ImportRun, Upload
@@ -13,6 +14,7 @@ from ingest.sources.files.preview import Preview
 from labeling.services.jobs import worker_alive
 
 State = ImportRun.State
+LONGEST_TITLE = 60
 TONES = {
     State.RUNNING: ("accent", "retry"),
     State.WAITING: ("warn", "pause"),
@@ -84,9 +86,11 @@ def title_of(source: str, query: dict[str, Any]) -> str:
         return str(query.get("name") or "A file")
     names = list(query.get("repositories") or ())
     if search := query.get("search"):
-        return f"Search: {search}" + (f" in {', '.join(names)}" if names else "")
+        return Truncator(f"Search: {search}" + (f" in {', '.join(names)}" if names else "")).chars(
+            LONGEST_TITLE
+        )
     if issues := list(query.get("issues") or ()):
-        return issues[0] if len(issues) == 1 else f"{len(issues)} issues by address"
+        return str(issues[0]) if len(issues) == 1 else f"{len(issues):,} issues by address"
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return ", ".join(names[:3]) + more
 

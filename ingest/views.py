@@ -36,7 +36,12 @@ def import_list(request: CoderRequest, slug: str) -> HttpResponse:
     page = Paginator(runs, RUNS_PER_PAGE).get_page(request.GET.get("page"))
     has_worker = worker_alive()
     rows = [progress_of(run, has_worker=has_worker) for run in page]
-    context = _frame(lead) | {"page": page, "rows": rows, "stored": study.issues.count()}
+    context = _frame(lead) | {
+        "page": page,
+        "rows": rows,
+        "stored": study.issues.count(),
+        "uploads": study.uploads.filter(run=None).order_by("-pk")[:RUNS_PER_PAGE],
+    }
     return render_page(request, "ingest/import_list.html", context)
 
 

@@ -102,11 +102,11 @@ def test_acts_need_a_post(client, study, lead):
 def test_a_list_costs_the_same_for_one_import_and_for_ten(client, study, lead, django_assert_num_queries):
     make_run(study)
     client.get(address("import-list", study))
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         client.get(address("import-list", study))
     for _ in range(9):
         make_run(study)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         client.get(address("import-list", study))
 
 
@@ -263,6 +263,7 @@ def test_a_long_file_is_asked_about_until_it_is_tried(client, study, lead, monke
     part = client.get(url, headers=HTMX).content.decode()
     assert "every 2s" in part
     assert "No worker is running" in part
+    assert "being tried: 1 rows" in client.get(address("import-list", study)).content.decode()
     try_file(Upload.objects.get().pk)
     part = client.get(url, headers=HTMX).content.decode()
     assert "every 2s" not in part
