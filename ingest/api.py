@@ -114,8 +114,10 @@ class WouldBeOutput(serializers.ModelSerializer[Upload]):
         fields = WOULD_BE
 
 
-class UploadOutput(serializers.ModelSerializer[Upload]):
+class UploadOutput(serializers.Serializer[Upload]):
+    id = serializers.IntegerField()
     status = serializers.CharField(source="state")
+    error = serializers.CharField(allow_blank=True)
     format = serializers.CharField()
     written_by = serializers.CharField(help_text="The program whose objects these are; its mapping is fixed.")
     columns = serializers.ListField(child=serializers.CharField())
@@ -127,10 +129,6 @@ class UploadOutput(serializers.ModelSerializer[Upload]):
     def get_fields(self) -> dict[str, Any]:
         # "import" is a word of Python's own.
         return super().get_fields() | {"import": serializers.IntegerField(allow_null=True)}
-
-    class Meta:
-        model = Upload
-        fields = ("id", "status", "error")
 
 
 class ImportList(ApiView):
