@@ -14,7 +14,6 @@ from django.http import Http404
 
 from labeling.blinding import sealing_assignments, settled
 from labeling.models import Assignment, Membership, Role, Round, RoundUnit, Study, Unit, User
-from labeling.models.round import AssignmentQuerySet
 
 Roles = Role | Container[str] | None
 Found = TypeVar("Found", bound=Model)
@@ -97,9 +96,12 @@ def get_assignment_or_404(user: User | AnonymousUser, pk: int) -> tuple[Assignme
 
     It is read for each answer given, so it comes without what answers need not know of unit and round.
     """
-    _, member = _of_study(user, None, study__rounds__round_units__assignments__pk=pk)
     rows = Assignment.objects.filter(pk=pk).select_related("round_unit__round", "round_unit__unit__issue")
-    return _own_assignment(member, rows.only(*_OF_ANSWERS)), member
+    found = _first(rows.only(*_OF_ANSWERS))
+    if found is None:
+        raise Http404(NOT_ONES_OWN)
+    _, member = _of_study(user, None, study=found.round_unit.round.study_id)
+    return _own(found, member), member
 
 
 _OF_ANSWERS = (
@@ -109,6 +111,7 @@ _OF_ANSWERS = (
     "version",
     "active_seconds",
     "return_reason",
+    "round_unit__round__study",
     "round_unit__round__state",
     "round_unit__round__stages",
     "round_unit__round__masked_fields",
@@ -116,29 +119,33 @@ _OF_ANSWERS = (
     "round_unit__unit__snapshot",
     "round_unit__unit__issue__url",
 )
+NOT_ONES_OWN = "You have no such unit to code."
 
 
 def get_unit_assignment_or_404(
     user: User | AnonymousUser, slug: str, number: int, unit_id: int
 ) -> tuple[Assignment, Membership]:
     coding_round, member = get_round_or_404(user, slug, number)
-    rows = Assignment.objects.filter(round_unit__round=coding_round, round_unit__unit__pk=unit_id)
-    shown = rows.select_related("round_unit__unit__issue", "round_unit__unit__snapshot")
-    return _own_assignment(member, shown, coding_round), member
+    own = Assignment.objects.of_member(member).active()
+    found = _first(
+        own.filter(round_unit__round=coding_round, round_unit__unit__pk=unit_id).select_related(
+            "round_unit__unit__issue", "round_unit__unit__snapshot"
+        )
+    )
+    if found is None:
+        raise Http404(NOT_ONES_OWN)
+    found.round_unit.round = coding_round
+    return _own(found, member), member
 
 
-def _own_assignment(
-    member: Membership, rows: AssignmentQuerySet, coding_round: Round | None = None
-) -> Assignment:
-    own = _first(rows.of_member(member).active())
-    if own is not None and coding_round is not None:
-        own.round_unit.round = coding_round
-    if own is None or _is_sealed(own, member):
-        raise Http404("You have no such unit to code.")
-    own.round_unit.round.study = member.study
-    if own.coder_id == member.pk:
-        own.coder = member
-    return own
+def _own(found: Assignment, member: Membership) -> Assignment:
+    is_own = found.coder_id in member.coder_ids and found.status != Assignment.Status.WITHDRAWN
+    if not is_own or _is_sealed(found, member):
+        raise Http404(NOT_ONES_OWN)
+    found.round_unit.round.study = member.study
+    if found.coder_id == member.pk:
+        found.coder = member
+    return found
 
 
 def _is_sealed(own: Assignment, member: Membership) -> bool:
