@@ -251,12 +251,12 @@ def _drawn(study: Study, member: Membership) -> list[str]:
     sample = study.samples.defer("frame").order_by("-pk").first() if member.is_lead else None
     if sample is None or sample.method not in (Sample.Method.RANDOM, Sample.Method.STRATIFIED):
         return []
-    confidence = sample.confidence or 0.95
-    margin = sampling.margin_of(sample.size, sample.frame_size, confidence, sample.proportion or 0.5)
-    told = f"± {margin:.2%} margin at {confidence:.0%}"
-    strata = [f"by {sample.strata}"] if sample.strata else []
-    pilot = [f"{sample.pilot:,} more for the pilot alone"] if sample.pilot else []
-    return [*strata, told, *pilot]
+    told = [f"by {sample.strata}"] if sample.strata else []
+    if not sample.strata or sample.allocation.get("kind", "proportional") == "proportional":
+        confidence = sample.confidence or 0.95
+        margin = sampling.margin_of(sample.size, sample.frame_size, confidence, sample.proportion or 0.5)
+        told.append(f"± {margin:.2%} margin at {confidence:.0%}")
+    return [*told, f"{sample.pilot:,} more for the pilot alone"] if sample.pilot else told
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,6 +182,14 @@ def strata_table(sample: Sample) -> list[dict[str, Any]]:
     ]
 
 
+#: How the size was shared out over the strata, in words.
+SHARED_OUT = {
+    "proportional": "in proportion to their size",
+    "equal": "in equal parts",
+    "given": "by numbers set beforehand",
+}
+
+
 def statement(sample: Sample) -> str:
     """Say for the paper how the sample was drawn."""
     if sample.method == Sample.Method.LIST:
@@ -194,8 +202,11 @@ def statement(sample: Sample) -> str:
     }[Sample.Method(sample.method)]
     text = f"From {sample.frame_size:,} eligible issues we took {kind} {sample.size:,}"
     if sample.method in (Sample.Method.RANDOM, Sample.Method.STRATIFIED):
+        shared_out = sample.allocation.get("kind", "proportional") if sample.strata else ""
+        text += f", shared out over the strata {SHARED_OUT[shared_out]}" if shared_out else ""
         text += f" (keyed hash, seed {sample.seed}"
-        if sample.frame_size and sample.size:
+        # Where strata are drawn from unequally, no one margin holds for the whole sample.
+        if sample.frame_size and sample.size and shared_out in ("", "proportional"):
             expected = sample.proportion or 0.5
             margin = sampling.margin_of(sample.size, sample.frame_size, sample.confidence or 0.95, expected)
             text += f"; margin {margin:.1%} for one proportion over the whole sample"

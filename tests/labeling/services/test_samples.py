@@ -218,6 +218,12 @@ def test_the_statement_says_how_it_was_drawn(study, corpus):
         "From 10 eligible issues we took a simple random sample of 4 (keyed hash, seed 7; margin 40.0% "
         "for one proportion over the whole sample at 95% confidence)."
     )
+    assert samples.statement(draw(study, size=4, method="stratified", strata="repository")).startswith(
+        "From 10 eligible issues we took a random sample, stratified by repository, of 4, "
+        "shared out over the strata in proportion to their size (keyed hash, seed 7; margin"
+    )
+    equal = draw(study, size=4, method="stratified", strata="repository", allocation={"kind": "equal"})
+    assert samples.statement(equal).endswith("over the strata in equal parts (keyed hash, seed 7).")
 
 
 def test_units_for_the_pilot_alone_are_drawn_beside_the_sample(study, corpus):
