@@ -6,6 +6,7 @@ from django.db import connection
 from labeling.models import Issue, Job
 from labeling.records import CommentRecord, IssueRecord
 from labeling.selectors.search import mentioning
+from labeling.services import word_index
 from labeling.services.issues import add_issues
 from labeling.services.word_index import ask_for_indexing, index_batch, index_texts, unindexed
 from labeling.words import LONGEST, words_of
@@ -116,6 +117,17 @@ def test_a_worker_indexes_what_is_new_once(study):
     job.refresh_from_db()
     assert job.state == Job.State.DONE
     assert ask_for_indexing(study) is None  # nothing is new
+
+
+def test_whoever_saves_on_sqlite_gets_in_between_two_batches(study, monkeypatch):
+    pauses = []
+    monkeypatch.setattr(word_index.time, "sleep", pauses.append)
+    monkeypatch.setattr(word_index, "BATCH", 2)
+
+    index_texts(ask_for_indexing(study).pk)
+
+    assert not unindexed(study).exists()
+    assert len(pauses) == (2 if connection.vendor == "sqlite" else 0)
 
 
 def test_words_are_cut_and_long_ones_shortened():
