@@ -13,7 +13,7 @@ from .highlight import Highlighter
 from .nesting import cap_quotes, cap_tags
 from .sanitise import sanitise
 
-RENDERER = "3"
+RENDERER = "4"
 """Noted beside every rendered text; counted up when the rules below change what comes out."""
 
 # GitHub takes 65,536 characters. What is much longer, or becomes so, is a log: it is shown as it is.
@@ -50,10 +50,10 @@ class Rendered:
 def render_markdown(source: str, *, repository: str = "", host: str = "github.com") -> Rendered:
     """Render GitHub's Markdown; ``#123`` becomes a link where the repository is known."""
     if len(source) > LONGEST_SOURCE:
-        return render_plain(source)
+        return _as_written(source)
     html = markdown_to_html_with_extensions(cap_quotes(source), _OPTIONS, _EXTENSIONS)
     if len(html) > LONGEST_HTML:
-        return render_plain(source)
+        return _as_written(source)
     finished = "".join(_Finish(repository, host).pieces(sanitise(cap_tags(html))))
     return Rendered(finished, text_content(finished))
 
@@ -64,6 +64,22 @@ def render_plain(source: str) -> Rendered:
     # A parser drops the line break that follows the tag; the span keeps it where it is.
     html = f'<pre class="plain-text" dir="auto"><span>{escape(text, quote=False)}</span></pre>'
     return Rendered(html, text)
+
+
+def _as_written(source: str) -> Rendered:
+    """Show a text that is too long to be rendered as it is written, and say so, in what is no text of it."""
+    plain = render_plain(source)
+    said = "This text is too long to be formatted: it is shown as it was written."
+    note = f'<div class="prose__note" role="note" aria-label="{said}"></div>'
+    lines = plain.text.count("\n") + 1
+    shown = _folded(lines, plain.html) if lines > FOLDED_LINES else plain.html
+    return Rendered(note + shown, plain.text)
+
+
+def _folded(lines: int, html: str, end: str = "</details>") -> str:
+    """Show the first lines of a block. The style sheet writes the summary: it is no text of the issue."""
+    summary = f'<summary data-lines="{lines}" aria-label="{lines} lines"></summary>'
+    return f'<details class="folded-code">{summary}{html}{end}'
 
 
 def text_content(html: str) -> str:
@@ -115,19 +131,22 @@ class _Finish:
         elif name == "a":
             self.links += -1 if closing else 1
         if name == "pre":
-            return self._fold(token, html)
+            return self._fold(token, html, "\n")
+        if name == "p":
+            # A log that was pasted without a fence is a paragraph of as many lines.
+            return self._fold(token, html, "<br")
         return f'{token[0][:-1]} dir="auto">' if name in _BLOCKS and not closing else token[0]
 
-    def _fold(self, token: re.Match[str], html: str) -> str:
-        """Fold long code. Its summary is written by the style sheet: it is no text of the issue."""
+    def _fold(self, token: re.Match[str], html: str, line_end: str) -> str:
+        """Fold a long block of lines."""
+        name = token[2]
         if token[1]:
-            return "</pre></details>" if self.folds.pop() else "</pre>"
-        lines = html.count("\n", token.end(), html.find("</pre>", token.end()))
+            return f"</{name}></details>" if self.folds.pop() else f"</{name}>"
+        ends = html.count(line_end, token.end(), html.find(f"</{name}>", token.end()))
+        lines = ends + 1 if name == "p" else ends
         self.folds.append(lines > FOLDED_LINES and not any(self.folds))
-        if not self.folds[-1]:
-            return "<pre>"
-        summary = f'<summary data-lines="{lines}" aria-label="{lines} lines of code"></summary>'
-        return f'<details class="folded-code">{summary}<pre>'
+        start = f'{token[0][:-1]} dir="auto">' if name in _BLOCKS else "<pre>"
+        return _folded(lines, start, end="") if self.folds[-1] else start
 
     def _text(self, escaped: str) -> str:
         text = escaped.replace("\r", "\n")

@@ -134,6 +134,22 @@ def test_code_of_more_than_thirty_lines_is_folded_and_shorter_code_is_not():
     assert "<details" not in short.html
 
 
+def test_a_paragraph_of_more_than_thirty_lines_is_folded_as_a_log_without_a_fence_is():
+    long = render_markdown("\n".join(["at line"] * 31))
+    assert '<details class="folded-code"><summary data-lines="31"' in long.html
+    assert long.html.count("<p") == long.html.count("</p>") == long.html.count("</details>") == 1
+    assert long.text == "\n".join(["at line"] * 31) + "\n"
+    assert "<details" not in render_markdown("\n".join(["at line"] * 30)).html
+
+
+def test_a_text_too_long_to_be_formatted_says_so_and_shows_its_first_lines():
+    source = "**line**\n" * 30_000
+    told = render_markdown(source)
+    assert 'role="note" aria-label="This text is too long to be formatted' in told.html
+    assert '<details class="folded-code"><summary data-lines="30001"' in told.html
+    assert told.text == text_content(told.html) == source
+
+
 def test_raw_details_keep_their_summary():
     html = render_markdown("<details><summary>Log</summary>\n\n**x**\n</details>").html
     assert '<details><summary dir="auto">Log</summary>' in html
