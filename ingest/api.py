@@ -138,7 +138,10 @@ class ImportList(ApiView):
         rows = study.import_runs.all()
         return self.paged(rows, ordering="-id", into=lambda page: ImportOutput(page, many=True).data)
 
-    @extend_schema(request=GithubInput, responses={202: StartedOutput})
+    @extend_schema(
+        request={"application/json": GithubInput, "multipart/form-data": FileInput},
+        responses={200: UploadOutput, 202: StartedOutput},
+    )
     def post(self, request: Request, slug: str) -> Response:
         study, lead = get_study_or_404(self.user, slug, role=Role.LEAD)
         if "file" in request.FILES:
@@ -162,7 +165,7 @@ class ImportList(ApiView):
 class ImportFile(ApiView):
     """A file that was uploaded to be tried: how it would be read, and what it would bring."""
 
-    @extend_schema(responses=UploadOutput)
+    @extend_schema(responses={200: UploadOutput, 202: UploadOutput})
     def get(self, request: Request, slug: str, upload_id: int) -> Response:
         upload, _ = get_upload_or_404(self.user, slug, upload_id)
         return _tried(upload)

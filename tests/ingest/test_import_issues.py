@@ -132,6 +132,7 @@ def test_a_source_that_refuses_ends_with_3(github):
     with pytest.raises(CommandError, match="acme/missing was not found") as error:
         call_command("import_issues", make_study().slug, "--github", "acme/missing")
     assert error.value.returncode == 3
+    assert ImportRun.objects.get().requests == 1  # asked in vain, and counted
 
 
 def test_a_limit_ends_with_3_and_says_when_it_goes_on(github):

@@ -25,6 +25,7 @@ QUERY = {
     "unit_kinds": ["issue"],
     "api_base": "https://api.github.com",
 }
+OWN_NAMES = '{"headline": "Hang", "createdAt": "2024-01-31"}'
 TABLE = "url,headline,text\nhttps://github.com/octo/spoon/issues/1,Hang,It hangs.\n"
 
 

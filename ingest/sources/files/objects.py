@@ -30,6 +30,19 @@ _GH_KEYS = {"createdAt", "closedAt", "updatedAt", "stateReason", "reactionGroups
 _REST_KEYS = {"html_url", "repository_url", "node_id"}
 
 
+#: Others write dates under the same names: without a title, objects of ``gh`` have no other names than these.
+_GH_NAMES = _GH_KEYS | {
+    "author",
+    "body",
+    "closed",
+    "comments",
+    "id",
+    "labels",
+    "milestone",
+    "number",
+    "state",
+    "url",
+}
 #: What is read of the objects that programs write, whatever else they hold.
 _REST = {
     "title": "title",
@@ -74,7 +87,7 @@ def shape_of(told: Json) -> str | None:
     """Say which program wrote an object, None if it has names of its own."""
     if "backend_name" in told and isinstance(told.get("data"), Mapping):
         return "perceval"
-    if _GH_KEYS & told.keys():
+    if _GH_KEYS & told.keys() and ("title" in told or told.keys() <= _GH_NAMES):
         return "gh"
     return "rest" if _REST_KEYS & told.keys() else None
 

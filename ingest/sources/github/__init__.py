@@ -39,23 +39,29 @@ def fetch_issues(
     asked = 0
     done = dict(checkpoint or {})
     client.known_etags = done.get("etags") or {}
-    for batch in batches_of(client, reader, query, dict(done), knows or KnowsNothing()):
-        records, stopped = _complete(reader, batch, query)
-        # What broke off in the middle is stored as far as it came, and read again from the checkpoint before.
-        if not stopped:
-            done = batch.checkpoint | ({"etags": dict(client.etags)} if client.etags else {})
-        yield Page(
-            records,
-            done,
-            batch.total,
-            client.requests - asked,
-            batch.problems,
-            unchanged=batch.unchanged,
-            quota=dict(client.quota),
-        )
-        asked = client.requests
-        if stopped:
-            raise stopped
+    try:
+        for batch in batches_of(client, reader, query, dict(done), knows or KnowsNothing()):
+            records, stopped = _complete(reader, batch, query)
+            # What broke off in the middle is stored as far as it came, and read again from the place before.
+            if not stopped:
+                done = batch.checkpoint | ({"etags": dict(client.etags)} if client.etags else {})
+            yield Page(
+                records,
+                done,
+                batch.total,
+                client.requests - asked,
+                batch.problems,
+                unchanged=batch.unchanged,
+                quota=dict(client.quota),
+            )
+            asked = client.requests
+            if stopped:
+                raise stopped
+    except (SourceError, Waiting):
+        if client.requests > asked:
+            # What was asked in vain counts too.
+            yield Page((), done, requests=client.requests - asked, quota=dict(client.quota))
+        raise
 
 
 def fetch_patches(
