@@ -20,6 +20,7 @@ from labeling.models import (
     Sample,
     Study,
 )
+from labeling.selectors.agreement_figures import APART
 from labeling.selectors.draws import sampled_count
 from labeling.selectors.progress import round_progress
 from labeling.selectors.reconciliation import QUEUED
@@ -100,7 +101,8 @@ def round_rows(member: Membership) -> list[RoundRow]:
     )
     unblinded = [each for each in rounds if each.is_unblinded]
     counts = _decision_counts(unblinded)
-    reports = _reports([each for each in unblinded if each.first_unblinded_read_at is not None])
+    compared = [each for each in unblinded if each.kind not in APART]
+    reports = _reports([each for each in compared if each.first_unblinded_read_at is not None])
     return [
         RoundRow(
             round=each,

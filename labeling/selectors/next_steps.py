@@ -25,6 +25,8 @@ class NextStep:
 
 def next_steps(study: Study, member: Membership, rounds: Sequence[RoundRow]) -> list[NextStep]:
     """The first one matters most; none: the member waits for others."""
+    # Rounds that count come before trainings and pilots, of each the newest first.
+    rounds = sorted(rounds, key=lambda each: not each.round.counts_in_results)
     steps = list(_own_coding(study, member))
     if not member.is_lead:
         return [*steps, *_open_decisions(rounds)][:SHOWN]
@@ -131,8 +133,8 @@ def _set_up_step(study: Study, rounds: Sequence[RoundRow]) -> NextStep | None:
 
 
 def _turns(rounds: Sequence[RoundRow]) -> Iterator[NextStep]:
-    """What moves each round on: those that count first, the newest of them first."""
-    for row in sorted(rounds, key=lambda each: not each.round.counts_in_results):
+    """What moves each round on."""
+    for row in rounds:
         url = row.round.get_absolute_url()
         if row.round.state == Round.State.DRAFT:
             yield NextStep(f"Open {row.round}", "Coders get their units then.", url, "Look it over")

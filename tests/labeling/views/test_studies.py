@@ -5,6 +5,7 @@ import pytest
 from django.urls import reverse
 
 from labeling.models import Role, Study
+from labeling.services.agreement import mark_read
 from labeling.services.proposals import propose_category
 from labeling.services.rounds import close_round
 from labeling.services.samples import draw
@@ -137,6 +138,21 @@ def test_the_dashboard_calls_no_unit_settled_while_proposed_categories_wait(lead
     page = lead.get(study.get_absolute_url()).text
     assert "2 waiting for proposed categories to be settled" in page
     assert "in a round to finish" not in page
+
+
+def test_the_dashboard_shows_agreement_of_coders_and_no_training_before_what_counts(lead, study):
+    make_sample(study)
+    answers = {"ada": ["crash", "hang"], "ben": ["crash", "crash"]}
+    main = close(coded_round(answers, study=study))
+    training = close(coded_round(answers, study=study, kind="training", counts_in_results=False))
+    for each in (main, training):
+        mark_read(each, lead_of(study))
+    shown = lead.get(study.get_absolute_url()).context
+    assert shown["newest"].round == main
+    assert [step.title for step in shown["next_steps"]] == [
+        "Reconcile the 1 open disagreement of Round 1",
+        "Reconcile the 1 open disagreement of Round 2",
+    ]
 
 
 def test_the_dashboard_counts_what_was_drawn_for_the_pilot_apart(lead, study):
