@@ -508,6 +508,7 @@ def test_what_the_server_refuses_is_sent_as_a_form_whose_page_says_why(coding, s
 @pytest.mark.browser
 def test_excluding_takes_a_reason_by_its_digit_and_cancelling_forgets_it(coding, server):
     coding.keyboard.press("Shift+X")
+    expect(coding.locator("[name=exclude_reason]").first).to_be_focused()
     coding.keyboard.press("2")
     coding.keyboard.press("Escape")
     expect(coding.locator("#exclude")).to_be_hidden()

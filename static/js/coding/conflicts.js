@@ -19,7 +19,13 @@ function row(field, { yours, theirs, saved_at: savedAt }, answers) {
   fieldset.querySelector("[data-yours]").textContent = answers.describe(field, yours);
   fieldset.querySelector("[data-theirs]").textContent = answers.describe(field, theirs);
   if (savedAt)
-    fieldset.querySelector("[data-saved-at]").textContent = `saved ${new Date(savedAt).toLocaleString("en-GB")}`;
+    fieldset.querySelector("[data-saved-at]").textContent = `saved ${shownTime(savedAt)}`;
   for (const radio of fieldset.querySelectorAll("input")) radio.name = field;
   return fieldset;
+}
+
+// As the server writes times, and in the zone it writes them in.
+function shownTime(moment) {
+  const zone = document.documentElement.dataset.zone || undefined;
+  return new Date(moment).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: zone });
 }

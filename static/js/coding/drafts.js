@@ -206,7 +206,8 @@ export class Drafts extends EventTarget {
 
   #sayWhen(moment) {
     if (!moment) return;
-    const time = new Date(moment).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+    const timeZone = document.documentElement.dataset.zone || undefined;
+    const time = new Date(moment).toLocaleTimeString("en-GB", { timeStyle: "short", timeZone });
     this.#status("saved", `Saved ${time}`);
   }
 
