@@ -1,27 +1,21 @@
 """axe on every page of the demo study, light and dark, wide and narrow."""
 
 from itertools import product
-from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, ViewportSize
 
 from annotator.sign_in import sign_in_link
 from labeling.demo.load import load_demo_study
 from labeling.models import Decision, Issue, Round, RoundUnit, Sample, User
+from tests.axe import RULES, violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 SIZES = {
     "wide": ViewportSize(width=1440, height=900),
     "narrow": ViewportSize(width=390, height=844),
-}
-#: What a person meets first: rules of WCAG 2.2 at levels A and AA. Dark changes colours and nothing else.
-RULES: dict[Literal["light", "dark"], Any] = {
-    "light": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
-    "dark": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]},
 }
 
 
@@ -103,17 +97,10 @@ def problems_of(page: Page, address: str) -> list[str]:
     assert response is not None
     assert response.ok, (address, response.status)
     found: list[str] = []
-    for (width, size), (scheme, rules) in product(SIZES.items(), RULES.items()):
+    for (width, size), scheme in product(SIZES.items(), RULES):
         page.set_viewport_size(size)
         page.emulate_media(color_scheme=scheme)
         # The page hears of a new size with the next picture that it draws.
         page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        found += [f"{width}, {scheme}: {each}" for each in violations(page, rules)]
+        found += [f"{width}, {scheme}: {each}" for each in violations(page, scheme)]
     return found
-
-
-def violations(page: Page, rules: Any) -> list[str]:
-    """What axe says: rule, how bad, where first."""
-    options = {"runOnly": rules, "resultTypes": ["violations"]}
-    found = Axe().run(page, options=options).response["violations"]
-    return [f"{each['id']} ({each['impact']}): {each['nodes'][0]['html'][:200]}" for each in found]

@@ -1,27 +1,18 @@
 """The coding page without a mouse, and for those who see it differently: axe in every state, and a walk."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from labeling.models import Submission
+from tests.axe import violations
 from tests.labeling.live_coding import coding_round_of, expect_saved, open_unit, select
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-OPTIONS = {
-    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
-    "resultTypes": ["violations"],
-}
 BODY = "It stops at step 1900.\n\n- [x] on one card\n- [ ] on two cards\n\nSee [the log](https://example.org/log)."
 PATCH = '@@ -1 +1 @@\n-free(a);\n+free(b);\n+return "x" + 1;  // why\n-return 0;  // why'
 FILE = {"path": "a.c", "patch": PATCH}
 ISSUE = {"body": BODY, "comments": ["The same here."], "fixes": [{"key": "1", "files": [FILE]}]}
-
-
-def violations(page: Page) -> list[str]:
-    found = Axe().run(page, options=OPTIONS).response["violations"]
-    return [f"{each['id']}: {node['html'][:120]}" for each in found for node in each["nodes"]]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -33,19 +24,19 @@ def test_axe_finds_nothing_while_a_unit_is_coded(browser: Browser, live_server, 
     )
     page = context.new_page()
     open_unit_anywhere(page, live_server.url, coding_round, ada)
-    found = violations(page)
+    found = violations(page, scheme)
     select(page, "body", "step 1900")
-    found += violations(page)
+    found += violations(page, scheme)
     page.keyboard.press("c")
     select(page, "fix:1:file:a.c", "free(b);")
     page.keyboard.press("Shift+W")
-    found += violations(page)
+    found += violations(page, scheme)
     for opener in ("Shift+X", "Shift+C", "Shift+G", "?"):
         page.keyboard.press(opener)
-        found += violations(page)
+        found += violations(page, scheme)
         page.keyboard.press("Escape")
     page.evaluate("document.getElementById('signed-out').showModal()")
-    found += violations(page)
+    found += violations(page, scheme)
     context.close()
     assert found == []
 
