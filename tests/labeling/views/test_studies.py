@@ -147,8 +147,10 @@ def test_the_dashboard_shows_agreement_of_coders_and_no_training_before_what_cou
     training = close(coded_round(answers, study=study, kind="training", counts_in_results=False))
     for each in (main, training):
         mark_read(each, lead_of(study))
-    shown = lead.get(study.get_absolute_url()).context
+    page = lead.get(study.get_absolute_url())
+    shown = page.context
     assert shown["newest"].round == main
+    assert reverse("labeling:feedback-list", args=[study.slug, training.number]) in page.text
     assert [step.title for step in shown["next_steps"]] == [
         "Reconcile the 1 open disagreement of Round 1",
         "Reconcile the 1 open disagreement of Round 2",
