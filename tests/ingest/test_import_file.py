@@ -126,6 +126,13 @@ def test_pull_requests_of_a_dump_are_rejected_by_a_study_of_issues(study):
     assert not study.issues.exists()
 
 
+def test_a_file_that_is_no_longer_kept_is_told(study):
+    run = start(study, CSV)
+    path_of(run).unlink()
+
+    assert run_import(run.pk).error == "The file is no longer kept. Upload it again."
+
+
 def test_a_file_of_which_every_row_is_rejected_fails_with_the_first_reason(study):
     run = run_import(start(study, "id,title\n,\nx,y,z\n").pk)
 

@@ -89,6 +89,8 @@ def read_pages(
 
     ``keep_alive`` is called for every row: to come to where it goes on can take longer than a lease.
     """
+    if not path.is_file():
+        raise SourceError("The file is no longer kept. Upload it again.", permanent=True)
     done = int((checkpoint or {}).get("row") or 0)
     batch: list[Row] = []
     size = 0
