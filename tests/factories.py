@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from itertools import count
+from itertools import chain, count
 from typing import Any
+from uuid import UUID
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from labeling.models import (
@@ -98,25 +100,42 @@ def make_dimension(
     row: dict[str, Any] = {"name": key.capitalize(), "order": codebook.dimensions.count()} | fields
     dimension = Dimension.objects.create(codebook=codebook, key=key, **row)
     levels = codes if isinstance(codes, Mapping) else dict.fromkeys(codes, ())
-    for code, children in levels.items():
-        parent = make_category(dimension, code)
-        for child in children:
-            make_category(dimension, child, parent=parent)
+    _make_categories(dimension, {code: tuple(children) for code, children in levels.items()})
     return dimension
 
 
+def _make_categories(dimension: Dimension, levels: Mapping[str, tuple[str, ...]]) -> None:
+    """Make all categories of a new dimension, its headings first: tests make many codebooks."""
+    concepts = {each.code: each.concept for each in _earlier(dimension)} if levels else {}
+    in_order = chain.from_iterable((code, *levels[code]) for code in levels)
+    places = {code: place for place, code in enumerate(in_order)}
+
+    def category(code: str, parent: Category | None = None) -> Category:
+        row = _category_row(code, concepts.get(code), places[code])
+        return Category(dimension=dimension, code=code, parent=parent, **row)
+
+    headings = Category.objects.bulk_create([category(code) for code in levels])
+    Category.objects.bulk_create(
+        [category(code, heading) for heading in headings for code in levels[heading.code]]
+    )
+
+
+def _earlier(dimension: Dimension) -> QuerySet[Category]:
+    """Categories of the dimension in every version."""
+    return Category.objects.filter(
+        dimension__codebook__study=dimension.codebook.study, dimension__key=dimension.key
+    )
+
+
+def _category_row(code: str, concept: UUID | None, order: int) -> dict[str, Any]:
+    row = {"name": code.replace("-", " ").capitalize(), "definition": f"What {code} means.", "order": order}
+    return row | ({"concept": concept} if concept else {})
+
+
 def make_category(dimension: Dimension, code: str, **fields: Any) -> Category:
-    earlier = Category.objects.filter(
-        dimension__codebook__study=dimension.codebook.study, dimension__key=dimension.key, code=code
-    ).first()
-    row: dict[str, Any] = {
-        "name": code.replace("-", " ").capitalize(),
-        "definition": f"What {code} means.",
-        "order": dimension.categories.count(),
-    } | fields
-    if earlier is not None:
-        row.setdefault("concept", earlier.concept)
-    return Category.objects.create(dimension=dimension, code=code, **row)
+    concept = _earlier(dimension).filter(code=code).values_list("concept", flat=True).first()
+    row = _category_row(code, concept, dimension.categories.count())
+    return Category.objects.create(dimension=dimension, code=code, **row | fields)
 
 
 def make_issue(
@@ -193,10 +212,15 @@ def make_snapshot(
         "carries": CARRIES,
     } | fields
     snapshot = IssueSnapshot.objects.create(issue=issue, **row)
-    for key, source in documents.items():
-        written = {"html": f"<p>{source}</p>", "text": source, "renderer": "test"} if rendered else {}
-        SnapshotDocument.objects.create(snapshot=snapshot, key=key, source=source, **written)
+    SnapshotDocument.objects.bulk_create(
+        SnapshotDocument(snapshot=snapshot, key=key, source=source, **_written(source, rendered))
+        for key, source in documents.items()
+    )
     return snapshot
+
+
+def _written(source: str, rendered: bool) -> dict[str, str]:
+    return {"html": f"<p>{source}</p>", "text": source, "renderer": "test"} if rendered else {}
 
 
 def _comment(place: int, comment: str | Mapping[str, Any]) -> dict[str, Any]:
@@ -287,8 +311,9 @@ def make_round(
     coding_round = Round.objects.create(study=study, **row)
     coding_round.coders.set(chosen)
     drawn = [make_unit(study) for _ in range(units)] if isinstance(units, int) else units
-    for unit in drawn:
-        RoundUnit.objects.create(round=coding_round, unit=unit, overlap=len(chosen) > 1)
+    RoundUnit.objects.bulk_create(
+        RoundUnit(round=coding_round, unit=unit, overlap=len(chosen) > 1) for unit in drawn
+    )
     if state != Round.State.DRAFT:
         deal_all(coding_round)
     return coding_round
@@ -301,9 +326,12 @@ def _codebook_for(study: Study, state: str) -> Codebook | None:
 
 def deal_all(coding_round: Round) -> None:
     """Deal every unit of the round to every one of its coders, in the order of the units."""
-    for coder in coding_round.coders.all():
-        for position, round_unit in enumerate(coding_round.round_units.order_by("pk"), start=1):
-            Assignment.objects.create(round_unit=round_unit, coder=coder, position=position)
+    round_units = list(coding_round.round_units.order_by("pk"))
+    Assignment.objects.bulk_create(
+        Assignment(round_unit=round_unit, coder=coder, position=position)
+        for coder in coding_round.coders.all()
+        for position, round_unit in enumerate(round_units, start=1)
+    )
 
 
 def assignment_of(coding_round: Round, coder: Membership, unit: Unit | int = 0) -> Assignment:
@@ -332,37 +360,45 @@ def make_submission(
     assignment.opened_at = assignment.opened_at or timezone.now()
     assignment.version += 1
     assignment.save()
-    codebook = assignment.round_unit.round.codebook
-    if codebook is not None and not submission.exclude_reason:
-        for dimension in codebook.dimensions.all():
-            answer = (answers or {}).get(dimension.key, _first_answer(dimension))
-            if answer is not None:
-                _annotate(submission, dimension, answer)
+    if not submission.exclude_reason:
+        _annotate(submission, answers or {})
     return submission
+
+
+def _annotate(submission: Submission, answers: Mapping[str, Answer]) -> None:
+    """Store the answers in all dimensions with one query for each kind of row."""
+    chosen: list[tuple[Annotation, list[Category]]] = []
+    asked = Dimension.objects.filter(codebook__rounds__round_units__assignments=submission.assignment_id)
+    for dimension in asked.prefetch_related("categories"):
+        answer = answers.get(dimension.key, _first_answer(dimension))
+        if answer is None:
+            continue
+        annotation = Annotation(submission=submission, dimension=dimension)
+        codes: Sequence[str] = ()
+        if isinstance(answer, str) and answer.startswith("state:"):
+            annotation.state = answer.removeprefix("state:")
+        elif dimension.kind == Dimension.Kind.TEXT:
+            annotation.text = str(answer)
+        else:
+            codes = [answer] if isinstance(answer, str) else answer
+        by_code = {category.code: category for category in dimension.categories.all()}
+        chosen.append((annotation, [by_code[code] for code in codes]))
+    Annotation.objects.bulk_create(annotation for annotation, _ in chosen)
+    AnnotationCategory.objects.bulk_create(
+        AnnotationCategory(
+            annotation=annotation, category=category, exclusive=annotation.dimension.is_exclusive
+        )
+        for annotation, categories in chosen
+        for category in categories
+    )
 
 
 def _first_answer(dimension: Dimension) -> Answer:
     if dimension.kind == Dimension.Kind.TEXT:
         return None
-    leaf = dimension.categories.filter(children__isnull=True).first()
-    return leaf.code if leaf is not None else None
-
-
-def _annotate(submission: Submission, dimension: Dimension, answer: Answer) -> Annotation:
-    if isinstance(answer, str) and answer.startswith("state:"):
-        return Annotation.objects.create(
-            submission=submission, dimension=dimension, state=answer.removeprefix("state:")
-        )
-    if dimension.kind == Dimension.Kind.TEXT:
-        return Annotation.objects.create(submission=submission, dimension=dimension, text=str(answer))
-    annotation = Annotation.objects.create(submission=submission, dimension=dimension)
-    for code in [answer] if isinstance(answer, str) else answer or ():
-        AnnotationCategory.objects.create(
-            annotation=annotation,
-            category=dimension.categories.get(code=code),
-            exclusive=dimension.is_exclusive,
-        )
-    return annotation
+    categories = dimension.categories.all()
+    headings = {category.parent_id for category in categories}
+    return next((category.code for category in categories if category.pk not in headings), None)
 
 
 def make_annotation(
