@@ -24,8 +24,8 @@ expect.set_options(timeout=20_000)
 ON_POSTGRES = os.environ.get("INTERCODER_TEST_DATABASE") == "postgres"
 #: Where tests are that read what a page prints or a figure shows.
 PRINTED = {"views", "test_views.py", "test_figures.py"}
-#: Tests with processes of their own.
-LONG = {"test_compose.py", "test_quality.py", "test_start.py", "test_whole_path_api.py"}
+#: Tests with processes of their own, and those that ask every address.
+LONG = {"test_access.py", "test_compose.py", "test_quality.py", "test_start.py", "test_whole_path_api.py"}
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_serialized_rollback", "live_server"}
 NEEDS = "cannot run here"
 REQUIRED = set(os.environ.get("INTERCODER_REQUIRE", "").replace(",", " ").split())
@@ -76,7 +76,7 @@ def is_for_postgres(item: pytest.Item) -> bool:
 
 
 def takes_long(item: pytest.Item) -> bool:
-    """Whether a test needs a browser, or processes of its own."""
+    """Whether a test needs a browser or processes of its own, or asks hundreds of pages."""
     return item.get_closest_marker("browser") is not None or item.path.name in LONG
 
 

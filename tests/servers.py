@@ -33,6 +33,14 @@ LOCALES: tuple[Locale, ...] = (
     ("--locale=C.UTF-8",),
     ("--locale=C",),
 )
+#: Nothing has to survive the tests, and compiling a query costs more than it takes on a few rows.
+POSTGRES_SETTINGS = (
+    "listen_addresses=127.0.0.1",
+    "fsync=off",
+    "full_page_writes=off",
+    "synchronous_commit=off",
+    "jit=off",
+)
 
 
 class ServerMissingError(Exception):
@@ -71,7 +79,7 @@ def start_postgres(*, locales: tuple[Locale, ...] = LOCALES) -> str:
     make_cluster(programs, folder, password, account, locales)
     port = free_port()
     command = [str(programs / "postgres"), "-D", str(folder / "cluster"), "-p", str(port), "-k", str(folder)]
-    for setting in ("listen_addresses=127.0.0.1", "fsync=off", "full_page_writes=off"):
+    for setting in POSTGRES_SETTINGS:
         command += ["-c", setting]
     url = f"postgres://postgres:{password}@127.0.0.1:{port}/postgres"
     launch(command, folder, account, ready=lambda: psycopg.connect(url, connect_timeout=2).close())

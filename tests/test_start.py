@@ -87,6 +87,8 @@ def test_stopping_leaves_no_process(installation):
     assert not any(is_alive(child) for child in children)
 
 
+# The tests of the supervisor say it of two small programs, the next test of all of this and of make.
+@pytest.mark.soak
 def test_killing_the_parent_leaves_no_process(installation):
     installation.start()
     wait_until(lambda: installation.find(CELERY))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.core.management import call_command
 from django.db import transaction
-from django.test import Client
+from django.test.client import Client, ClientHandler
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
@@ -119,6 +119,8 @@ class World:
     sessions: dict[str, str] = field(default_factory=dict)
     ids: dict[str, Any] = field(default_factory=dict)
     said: set[Mark] = field(default_factory=set)
+    #: One for all clients: its middleware is loaded once, not for every reader of every address.
+    handler: ClientHandler = field(default_factory=lambda: ClientHandler(enforce_csrf_checks=False))
 
     def mark(self, where: str, unit: str, by: str, kind: str) -> str:
         """Give the text of a mark that is now said."""
@@ -140,6 +142,7 @@ class World:
 
     def client(self, persona: str) -> Client:
         client = Client(raise_request_exception=False)
+        client.handler = self.handler
         if persona in self.sessions:
             client.cookies[settings.SESSION_COOKIE_NAME] = self.sessions[persona]
         return client

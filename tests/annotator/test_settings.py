@@ -39,10 +39,9 @@ def test_a_new_installation_passes_the_deployment_checks(tmp_path, public_url):
             ],
         ),
         (
-            {"PUBLIC_URL": "https://lab.example.org", "TRUSTED_PROXIES": "0"},
-            ["TRUSTED_PROXIES=0 believes none", "Write TRUSTED_PROXIES=1"],
+            {"PUBLIC_URL": "https://lab.example.org", "TRUSTED_PROXIES": "0", "DEBUG": "1"},
+            ["TRUSTED_PROXIES=0 believes none", "Write TRUSTED_PROXIES=1", "DEBUG=1 shows", "Write DEBUG=0"],
         ),
-        ({"PUBLIC_URL": "https://lab.example.org", "DEBUG": "1"}, ["DEBUG=1 shows", "Write DEBUG=0"]),
         ({"PUBLIC_URL": "lab.example.org"}, ["PUBLIC_URL=lab.example.org", "PUBLIC_URL=https://"]),
         ({"INTERCODER_DATA": "/proc/nowhere"}, ["INTERCODER_DATA=/proc/nowhere cannot be written", "chown"]),
         ({"DATABASE_URL": "postgres://me:secret@127.0.0.1:1/name"}, ["DATABASE_URL", "does not answer"]),

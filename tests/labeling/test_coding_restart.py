@@ -8,7 +8,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.installation import Installation
 from tests.labeling.live_coding import expect_saved
 
-pytestmark = pytest.mark.browser
+# What the page does without a server, test_coding_flow says in seconds; here one starts four times.
+pytestmark = [pytest.mark.browser, pytest.mark.soak]
 WAIT = 60_000  # ms; a start takes its time, and the page waits longer from try to try
 
 
