@@ -28,12 +28,15 @@ class PlannedStratum:
 
 @dataclass(frozen=True, slots=True)
 class SizePlan:
-    """What a sample of ``size`` from ``population`` issues can say about one proportion."""
+    """What a sample of ``size`` from ``population`` issues can say about one proportion.
+
+    ``margin`` is None where strata are drawn from unequally: no one margin holds for the whole then.
+    """
 
     population: int
     size: int
     confidence: float
-    margin: float
+    margin: float | None
     proportion: float
     pilot: int
     strata: list[PlannedStratum]
@@ -103,11 +106,12 @@ def size_plan(
         raise ValueError(f"The sample leaves {available.total() - total} issues for the pilot alone.")
     expected = proportion or 0.5
     margins = sampling.stratum_margins(sizes, available, confidence, expected) if strata else {}
+    is_even = not strata or (allocation or {}).get("kind", "proportional") == "proportional"
     return SizePlan(
         population=available.total(),
         size=total,
         confidence=confidence,
-        margin=sampling.margin_of(total, available.total(), confidence, expected),
+        margin=sampling.margin_of(total, available.total(), confidence, expected) if is_even else None,
         proportion=expected,
         pilot=pilot,
         strata=[

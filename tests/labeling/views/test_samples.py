@@ -190,6 +190,10 @@ def test_the_calculator_shows_each_stratum_and_the_widest(client, study, lead):
     ]
     assert plan.strata[2].margin is None
     assert plan.widest.stratum in ("octo/fork", "octo/spoon")
+    assert plan.margin is not None
+    equal = size_of(client, study, method="stratified", strata="repository", size="3", allocation="equal")
+    assert equal.context["plan"].margin is None, "drawn from unequally, no one margin holds for the whole"
+    assert "drawn from unequally" in equal.text
 
 
 @pytest.mark.parametrize(
