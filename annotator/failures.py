@@ -4,10 +4,13 @@ import sys
 from collections.abc import Callable
 from http import HTTPStatus
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.db import DataError, InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.views.defaults import bad_request as not_understood
 from django.views.defaults import page_not_found
 
 from labeling.errors import NOT_STORED, InvalidInputError, StudyRuleError
@@ -40,10 +43,23 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return page_not_found(request, exception)
 
 
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """What Django refuses to read: most often more text than one request may hold."""
+    if isinstance(exception, RequestDataTooBig):
+        most = (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0) // 1024**2
+        said = f"This is more than the {most} MB of text one request may hold. Send less at once, or a file."
+        return _failed(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, said, "400.html")
+    if is_api(request):
+        return problem(
+            HTTPStatus.BAD_REQUEST, "This request cannot be read. /api/v1/docs/ shows what each takes."
+        )
+    return not_understood(request, exception)
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     """Tell a database that is away from a mistake of ours: the one ends by waiting, the other does not.
 
-    The templates get no context: whatever it would read may be what is broken.
+    The templates get no request: whatever it would read may be what is broken.
     """
     if isinstance(sys.exc_info()[1], (OperationalError, InterfaceError)):
         away = _failed(request, HTTPStatus.SERVICE_UNAVAILABLE, AWAY, "offline.html")
@@ -55,7 +71,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def _failed(request: HttpRequest, status: HTTPStatus, sentence: str, page: str) -> HttpResponse:
     if is_api(request):
         return problem(status, sentence)
-    return HttpResponse(render_to_string(page), status=status)
+    return HttpResponse(render_to_string(page, {"sentence": sentence}), status=status)
 
 
 class RuleMiddleware:

@@ -21,5 +21,6 @@ urlpatterns = [
     path("", include("labeling.urls")),
 ]
 
+handler400 = "annotator.failures.bad_request"
 handler404 = "annotator.failures.not_found"
 handler500 = "annotator.failures.server_error"

@@ -70,6 +70,24 @@ def test_a_program_is_told_of_a_failure_in_its_own_language(client, address, sta
     assert "secret" not in answer.text
 
 
+@pytest.mark.parametrize("address", ["/sign-in/", "/api/v1/studies/"])
+def test_more_than_one_request_may_hold_is_told_with_its_bound(address, settings, signed_in):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1024**2
+    sent = {"title": "x" * 1024**2}
+    kind = {"content_type": "application/json"} if address.startswith("/api/") else {}
+    answer = signed_in.post(address, sent, **kind)
+    assert answer.status_code == 413
+    assert "more than the 1 MB of text one request may hold" in answer.text
+    assert ("problem+json" in answer["Content-Type"]) == address.startswith("/api/")
+
+
+@pytest.fixture
+def signed_in(db) -> Client:
+    browser = Client()
+    browser.force_login(make_user("lead"))
+    return browser
+
+
 def test_a_form_that_is_too_old_says_what_to_do(client):
     answer = client.post("/sign-in/")
     assert answer.status_code == 403
