@@ -117,6 +117,10 @@ def env_database(name: str, default: str) -> dict[str, Any]:
             f"Write for example {name}=postgres://intercoder:password@127.0.0.1:5432/intercoder"
         )
     database["OPTIONS"] = {**options, **database.get("OPTIONS", {})}
+    if database["ENGINE"] == "django.db.backends.postgresql":
+        from annotator.cursors import PREPARED  # needs the client library of PostgreSQL
+
+        database["OPTIONS"] |= PREPARED
     return {**database, "CONN_MAX_AGE": 300, "CONN_HEALTH_CHECKS": True}
 
 

@@ -5,6 +5,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from annotator import env
+from annotator.cursors import PREPARED
 
 
 @pytest.mark.parametrize(("raw", "value"), [("1", True), ("Yes", True), ("off", False), ("", True)])
@@ -85,4 +86,4 @@ def test_postgres_takes_options_from_its_url(monkeypatch):
     monkeypatch.setenv("DATABASE_URL", "postgres://me:p%40ss@host:6543/name?sslmode=require")
     database = env.env_database("DATABASE_URL", "")
     assert (database["USER"], database["PASSWORD"], database["PORT"]) == ("me", "p@ss", 6543)
-    assert database["OPTIONS"] == {"sslmode": "require"}
+    assert database["OPTIONS"] == {"sslmode": "require"} | PREPARED
