@@ -149,18 +149,10 @@ def installation(prepared: Path, tmp_path: Path) -> Iterator[Installation]:
     made.stop()
 
 
-def find_chromium() -> str | None:
-    """Path of a Chromium or Chrome of this machine."""
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-    on_path = (shutil.which(name) for name in names)
-    macos = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
-    return next((found for found in on_path if found), str(macos) if macos.exists() else None)
-
-
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Chromium, one for all tests of a process."""
-    executable = find_chromium()
+    executable = servers.find_chromium()
     if executable is None:
         do_without("browser", "no Chromium was found")
     arguments = ["--no-sandbox", "--disable-dev-shm-usage"] if os.getuid() == 0 else []

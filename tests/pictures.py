@@ -5,8 +5,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.conftest import find_chromium
 from tests.installation import ROOT, Installation
+from tests.servers import find_chromium
 
 FOLDER = ROOT / "docs" / "pictures"
 PICTURES = (

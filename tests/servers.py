@@ -47,6 +47,14 @@ class ServerMissingError(Exception):
     """The machine has no such server, or it does not start."""
 
 
+def find_chromium() -> str | None:
+    """Path of a Chromium or Chrome of this machine."""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+    on_path = (shutil.which(name) for name in names)
+    macos = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+    return next((found for found in on_path if found), str(macos) if macos.exists() else None)
+
+
 def postgres_programs() -> Path | None:
     """Folder of ``initdb`` and ``postgres``: the newest of the machine, else those of the wheel."""
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: -int(path.parent.name))
