@@ -5,6 +5,7 @@ const DIMENSION = "dimension";
 
 export function enableFilter(form) {
   const field = document.getElementById("filter");
+  const none = document.getElementById("filter-none");
   let isSet = false;
   let before = null;
   document.getElementById("filter-field").hidden = false;
@@ -27,11 +28,13 @@ export function enableFilter(form) {
       details.removeAttribute("name");
       details.open = filter(details, wanted);
     }
+    none.textContent = groups.some((details) => details.open) ? "" : `No category matches “${words.trim()}”.`;
   }
 
   function restore() {
     if (!isSet) return;
     field.value = "";
+    none.textContent = "";
     for (const hidden of form.querySelectorAll(":is(.code-row, .code-group)[hidden]")) hidden.hidden = false;
     for (const details of form.querySelectorAll("details")) {
       details.open = details === before;

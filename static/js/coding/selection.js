@@ -63,6 +63,8 @@ export class SelectedText {
     this.bar.hidden = !this.place;
     if (!this.place) return;
     this.targets.replaceChildren(...this.#choices());
+    // On a phone it stands above the foot, wherever the text is.
+    if (getComputedStyle(this.bar).position === "fixed") return this.bar.removeAttribute("style");
     const selected = getSelection().getRangeAt(0).getBoundingClientRect();
     const issue = this.issue.getBoundingClientRect();
     const room = this.issue.clientWidth - this.bar.offsetWidth - 8;
