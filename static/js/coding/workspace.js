@@ -13,6 +13,7 @@ import { enableProposals } from "./proposals.js";
 import { Sections } from "./sections.js";
 import { SelectedText } from "./selection.js";
 import { enableReturn } from "./session.js";
+import { followSheet } from "./sheet.js";
 import { Texts } from "./texts.js";
 
 const DOUBLE_CLICK = 300;
@@ -47,6 +48,7 @@ export class Workspace {
       signal,
     });
     this.#showSaving();
+    followSheet(form, this.drafts);
     this.#followInput();
     for (const sent of [form, document.getElementById("exclude")]) this.#followSending(sent);
     const changed = () => this.#changed();
