@@ -53,11 +53,11 @@ class CorpusFacts:
 
 @dataclass(frozen=True, slots=True)
 class SampleFacts:
-    """``statement`` counts what was added later with the rest."""
+    """``statement`` counts what was added later with the rest; ``added`` says so, empty where nothing was."""
 
     number: int
     statement: str
-    topped_up: int
+    added: str
     replaced: int
 
 
@@ -112,6 +112,7 @@ class RoundFacts:
     decide: str
     by_group: bool = False
     known: Sequence[KnownFacts] = ()
+    missing: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,9 +209,9 @@ def _samples(samples: Sequence[SampleFacts], note: Notes) -> Iterator[str]:
     for each in samples:
         source = f"`frame.csv` and `sample.csv`, sample {each.number}; the draw can be repeated from them"
         yield f"{each.statement.removesuffix('.')}{note(source)}."
-        if each.topped_up:
+        if each.added:
             drawn = note(f"`sample.csv`, sample {each.number}, column `drawn` top_up")
-            yield f"Of these, {each.topped_up:,} {_were(each.topped_up)} added later{drawn}."
+            yield f"{each.added.removesuffix('.')}{drawn}."
         if each.replaced:
             drawn = note(f"`sample.csv`, sample {each.number}, column `replaced_by`")
             units = f"{each.replaced:,} unit{_s(each.replaced)} {_were(each.replaced)}"
@@ -301,7 +302,11 @@ def _coded(coding_round: RoundFacts, note: Notes) -> Iterator[str]:
     yield f"{coders} coded {units} with version {coding_round.version} of the codebook{rows}."
     if count > 1 and coding_round.overlap_units < coding_round.units:
         several = coding_round.overlap_units
-        yield f"{several:,} of the units {_were(several)} given to several coders, the others to one{rows}."
+        told = f"{several:,} of the units {_were(several)} coded by several coders, the others by one"
+        yield f"{told if several else 'No unit was coded by two coders'}{rows}."
+    if coding_round.missing:
+        left = coding_round.missing
+        yield f"{left:,} coding{_s(left)} that {_were(left)} asked for {_were(left)} missing at the close{rows}."
 
 
 def _known(coding_round: RoundFacts, note: Notes) -> str:

@@ -172,7 +172,7 @@ class SampleForm(forms.Form):
 
 class TopUpForm(forms.Form):
     size = forms.IntegerField(
-        label="Issues to add", min_value=1, help_text="The next ranks of the same draw, by stratum."
+        label="Issues to add", min_value=1, help_text="The next ranks of the same draw."
     )
 
 

@@ -3,7 +3,12 @@
 The algorithm is written down in ``docs/sampling.md``, so that another program can repeat every draw.
 """
 
-from labeling.sampling.allocate import allocate_equal, allocate_numbers, allocate_proportional
+from labeling.sampling.allocate import (
+    allocate_equal,
+    allocate_numbers,
+    allocate_proportional,
+    allocate_top_up,
+)
 from labeling.sampling.deal import Redealt, coder_order, deal_units, overlap_units, redeal
 from labeling.sampling.draw import (
     Ranked,
@@ -22,6 +27,7 @@ __all__ = [
     "allocate_equal",
     "allocate_numbers",
     "allocate_proportional",
+    "allocate_top_up",
     "coder_order",
     "deal_units",
     "draw_sample",

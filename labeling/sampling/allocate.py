@@ -28,6 +28,26 @@ def allocate_numbers(available: Mapping[str, int], numbers: Mapping[str, int]) -
     return _allocate(weights, available, sum(weights.values()))
 
 
+def allocate_top_up(
+    weights: Mapping[str, int], room: Mapping[str, int], have: Mapping[str, int], count: int
+) -> dict[str, int]:
+    """Size of every stratum once ``count`` are added: what a draw of the larger number gives it.
+
+    ``have`` is what the strata have in the sample, ``room`` that and what can still be drawn. Nothing is
+    given back: a stratum that has more than its new share keeps it, and the others share what is left.
+    A stratum of weight 0 gets nothing more.
+    """
+    kept = {stratum for stratum in room if not weights.get(stratum)}
+    while True:
+        others = {stratum: weights[stratum] for stratum in sorted(room) if stratum not in kept}
+        size = count + sum(have.get(stratum, 0) for stratum in others)
+        sizes = _allocate(others, room, size) | {stratum: have.get(stratum, 0) for stratum in kept}
+        over = {stratum for stratum in others if sizes[stratum] < have.get(stratum, 0)}
+        if not over:
+            return sizes
+        kept |= over
+
+
 def _allocate(weights: Mapping[str, int], available: Mapping[str, int], size: int) -> dict[str, int]:
     """Apportion by weight; fill strata that would get more than they have, apportion the rest anew."""
     open_weights = {stratum: weights[stratum] for stratum in sorted(weights) if weights[stratum] > 0}

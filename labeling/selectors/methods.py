@@ -5,7 +5,7 @@ from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Max, Min
 
 from labeling.methods import (
     CodebookFacts,
@@ -23,20 +23,18 @@ from labeling.models import (
     Event,
     Membership,
     Round,
-    RoundUnit,
-    SampleUnit,
     Study,
 )
 from labeling.paper import PaperFacts, paper_sentence, retest_sentence
 from labeling.selectors.agreement import ELIGIBILITY, coder_token
 from labeling.selectors.agreement_sections import retest_gaps
 from labeling.selectors.codebook_impact import closed_rounds
-from labeling.selectors.frozen import frozen_round, round_dimensions
+from labeling.selectors.frozen import FrozenUnit, frozen_round, round_dimensions
 from labeling.selectors.known_answers import matches_in
 from labeling.selectors.settled import settled_shares
 from labeling.services.agreement import report_of, software_version
 from labeling.services.corpus import funnel
-from labeling.services.samples import statement
+from labeling.services.samples import added_sentence, drawn_sentence
 
 ACTS = ("merge", "split", "rename", "move", "archive")
 
@@ -69,13 +67,22 @@ class _Read:
 
     def __init__(self, coding_round: Round, pseudonyms: bool) -> None:
         frozen = frozen_round(coding_round)
-        said = {handed.coder for unit in frozen.units for handed in unit.handed}
+        # Known answers are handed in too, and by nobody who coded.
+        known = {each.pk for each in frozen.coders if each.kind == Membership.Kind.REFERENCE}
         self.coding_round, self.frozen = coding_round, frozen
-        self.units = [unit for unit in frozen.units if unit.handed]
-        self.coders = [
-            each for each in frozen.coders if each.pk in said and each.kind != Membership.Kind.REFERENCE
-        ]
+        self.units = [unit for unit in frozen.units if any(each.coder not in known for each in unit.handed)]
+        said = {handed.coder for unit in self.units for handed in unit.handed}
+        self.coders = [each for each in frozen.coders if each.pk in said - known]
         self.names = [_name(each, pseudonyms) for each in self.coders]
+
+    def codings(self, unit: FrozenUnit) -> int:
+        """How many coders handed a unit in."""
+        return sum(handed.coder in {each.pk for each in self.coders} for handed in unit.handed)
+
+    @property
+    def missing(self) -> int:
+        """How many answers for a unit were asked for and never handed in."""
+        return sum(len(unit.coders) - len(unit.handed) for unit in self.frozen.units)
 
     @property
     def people(self) -> Iterator[Membership]:
@@ -141,11 +148,8 @@ def _samples(study: Study) -> Iterator[SampleFacts]:
     )
     for number, sample in enumerate(study.samples.defer("frame").order_by("pk"), start=1):
         if sample.pk in coded:
-            counts = sample.sample_units.aggregate(
-                topped_up=Count("pk", filter=Q(drawn=SampleUnit.Drawn.TOP_UP)),
-                replaced=Count("pk", filter=Q(replaced_by__isnull=False)),
-            )
-            yield SampleFacts(number, statement(sample), **counts)
+            replaced = sample.sample_units.filter(replaced_by__isnull=False).count()
+            yield SampleFacts(number, drawn_sentence(sample), added_sentence(sample), replaced)
 
 
 def _codebooks(study: Study, zone: ZoneInfo) -> Iterator[CodebookFacts]:
@@ -174,7 +178,6 @@ def _choosable(dimension: Dimension) -> int:
 def _round(read: _Read, zone: ZoneInfo) -> RoundFacts:
     coding_round = read.coding_round
     assert coding_round.codebook is not None and coding_round.closed_at is not None  # noqa: S101, PT018 - closed
-    overlap = RoundUnit.objects.filter(round=coding_round, overlap=True, left_out=False).count()
     is_retest, is_training = (coding_round.kind == kind for kind in (Round.Kind.RETEST, Round.Kind.TRAINING))
     return RoundFacts(
         number=coding_round.number,
@@ -183,7 +186,8 @@ def _round(read: _Read, zone: ZoneInfo) -> RoundFacts:
         units=len(read.units),
         coders=read.names,
         by_group=any(each.kind == Membership.Kind.GROUP for each in read.coders),
-        overlap_units=overlap,
+        overlap_units=sum(read.codings(unit) > 1 for unit in read.units),
+        missing=read.missing,
         opened_on=_day(coding_round.opened_at, zone) if coding_round.opened_at else None,
         closed_on=_day(coding_round.closed_at, zone),
         masked=coding_round.masked_fields,

@@ -128,25 +128,33 @@ def pin_sample(*, sample: Sample, by: Membership | None = None) -> Sample:
 
 
 def top_up(*, sample: Sample, size: int, by: Membership) -> Sample:
-    """Draw ``size`` more: the next ranks of each stratum, shared out by what is left in it."""
+    """Draw ``size`` more: the next ranks of each stratum, shared out as a draw of the new total would be."""
     if size < 1:
         raise InvalidInputError({"size": ["Give the number of issues to add, 1 or more."]})
     with transaction.atomic():
         locked = Sample.objects.select_for_update().get(pk=sample.pk)
-        frame, taken = unpack_frame(locked.frame), _taken(locked)
-        left = Counter(stratum for key, stratum in frame.items() if key not in taken)
+        frame, taken, have = unpack_frame(locked.frame), _taken(locked), _drawn_from(locked)
+        left = left_to_add(locked)
         if size > left.total():
             raise SampleError(f"{left.total()} issues of this draw are left. Add at most those.")
-        sizes = sampling.allocate_proportional(left, size)
+        weights = _weights(Counter(frame.values()), locked.allocation)
+        sizes = sampling.allocate_top_up(weights, have + left, have, size)
         drawn = {
-            stratum: sampling.next_ranks(frame, stratum, taken, count, locked.seed)
-            for stratum, count in sizes.items()
+            stratum: sampling.next_ranks(frame, stratum, taken, sizes[stratum] - have[stratum], locked.seed)
+            for stratum in sorted(left)
         }
         _carry_on(locked, drawn, SampleUnit.Drawn.TOP_UP)
         locked.size += size
         locked.save(update_fields=["size"])
         record(study=locked.study, verb="sample.topped_up", by=by, object=f"sample:{locked.pk}", size=size)
     return _prepare(locked, by)
+
+
+def left_to_add(sample: Sample) -> Counter[str]:
+    """How many issues a top-up can take from each stratum: never drawn, and the stratum has a weight."""
+    frame, taken = unpack_frame(sample.frame), _taken(sample)
+    weights = _weights(Counter(frame.values()), sample.allocation)
+    return Counter(stratum for key, stratum in frame.items() if key not in taken and weights[stratum])
 
 
 def replace(*, sample: Sample, unit: Unit, reason: str, by: Membership) -> Sample:
@@ -174,8 +182,7 @@ def replace(*, sample: Sample, unit: Unit, reason: str, by: Membership) -> Sampl
 
 def strata_table(sample: Sample) -> list[dict[str, Any]]:
     """How many issues each stratum had and how many of them are in the sample."""
-    available = Counter(unpack_frame(sample.frame).values())
-    drawn = Counter(sampled_units(sample).values_list("stratum", flat=True))
+    available, drawn = Counter(unpack_frame(sample.frame).values()), _drawn_from(sample)
     return [
         {"stratum": stratum, "eligible": available[stratum], "drawn": drawn[stratum]}
         for stratum in sorted(available)
@@ -191,7 +198,48 @@ SHARED_OUT = {
 
 
 def statement(sample: Sample) -> str:
-    """Say for the paper how the sample was drawn."""
+    """Say for the paper how the sample was drawn, and what was added to it later."""
+    return f"{drawn_sentence(sample)} {added_sentence(sample)}".rstrip()
+
+
+def added_sentence(sample: Sample) -> str:
+    """Say how many units were added later; empty where none were."""
+    added = _added(sample)
+    if not added:
+        return ""
+    were = "was" if added == 1 else "were"
+    if not _is_as_drawn_at_once(sample):
+        first = f"{sample.size - added:,} were shared out over the strata {_shared_out(sample)}"
+        rest = f"{added:,} {were} added later, each stratum keeping what it had"
+        return f"Of these, {first} and {rest}."
+    return f"Of these, {added:,} {were} added later."
+
+
+def _added(sample: Sample) -> int:
+    return sample.sample_units.filter(drawn=SampleUnit.Drawn.TOP_UP).count()
+
+
+def _is_as_drawn_at_once(sample: Sample) -> bool:
+    """Whether the strata of a sample that was added to have what a draw of its whole size gives them."""
+    if not sample.strata:
+        return True
+    available = Counter(unpack_frame(sample.frame).values())
+    weights = _weights(available, sample.allocation)
+    if sample.size > sum(count for stratum, count in available.items() if weights[stratum]):
+        return False
+    at_once = sampling.allocate_top_up(weights, available, {}, sample.size)
+    return +Counter(at_once) == _drawn_from(sample)
+
+
+def _shared_out(sample: Sample, *, added: int = 0) -> str:
+    kind = sample.allocation.get("kind", "proportional")
+    if kind == "given" and added:
+        return "in proportion to numbers set beforehand"
+    return SHARED_OUT[kind]
+
+
+def drawn_sentence(sample: Sample) -> str:
+    """Say how the sample was drawn, with what was added later in its size."""
     if sample.method == Sample.Method.LIST:
         named = "1 issue that was" if sample.size == 1 else f"{sample.size:,} issues that were"
         return f"We took {named} named one by one."
@@ -202,11 +250,15 @@ def statement(sample: Sample) -> str:
     }[Sample.Method(sample.method)]
     text = f"From {sample.frame_size:,} eligible issues we took {kind} {sample.size:,}"
     if sample.method in (Sample.Method.RANDOM, Sample.Method.STRATIFIED):
-        shared_out = sample.allocation.get("kind", "proportional") if sample.strata else ""
-        text += f", shared out over the strata {SHARED_OUT[shared_out]}" if shared_out else ""
+        added = _added(sample) if sample.strata else 0
+        is_even = sample.allocation.get("kind", "proportional") == "proportional" or not sample.strata
+        if added and not _is_as_drawn_at_once(sample):
+            is_even = False
+        elif sample.strata:
+            text += f", shared out over the strata {_shared_out(sample, added=added)}"
         text += f" (keyed hash, seed {sample.seed}"
         # Where strata are drawn from unequally, no one margin holds for the whole sample.
-        if sample.frame_size and sample.size and shared_out in ("", "proportional"):
+        if sample.frame_size and sample.size and is_even:
             expected = sample.proportion or 0.5
             margin = sampling.margin_of(sample.size, sample.frame_size, sample.confidence or 0.95, expected)
             text += f"; margin {margin:.1%} for one proportion over the whole sample"
@@ -402,6 +454,13 @@ def stratum_sizes(
     return share_out(available, size)
 
 
+def _weights(available: Mapping[str, int], allocation: Mapping[str, Any]) -> dict[str, int]:
+    """Give what the strata are drawn from in proportion to."""
+    if allocation.get("kind") == "given":
+        return {stratum: allocation.get("sizes", {}).get(stratum, 0) for stratum in available}
+    return dict.fromkeys(available, 1) if allocation.get("kind") == "equal" else dict(available)
+
+
 Ranks = dict[str, list[sampling.Ranked]]
 
 
@@ -413,6 +472,10 @@ def _drawn(frame: Mapping[str, str], sizes: Mapping[str, int], pilot: int, seed:
         {stratum: ranks[: sizes.get(stratum, 0)] for stratum, ranks in ranked.items()},
         {stratum: ranks[sizes.get(stratum, 0) :] for stratum, ranks in ranked.items()},
     )
+
+
+def _drawn_from(sample: Sample) -> Counter[str]:
+    return Counter(sampled_units(sample).values_list("stratum", flat=True))
 
 
 def _taken(sample: Sample) -> set[str]:

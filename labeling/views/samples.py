@@ -132,7 +132,7 @@ def _sample_page(
         "strata": samples.strata_table(sample),
         "statement": samples.statement(sample),
         "rounds": sample.rounds.filter(discarded_at__isnull=True),
-        "left": sample.frame_size - page.paginator.count,
+        "left": samples.left_to_add(sample).total(),
         "top_up_form": top_up_form,
         "replace_form": replace_form,
         "replaced": replaced,

@@ -130,9 +130,9 @@ def test_what_was_added_to_a_sample_is_part_of_its_size(study):
 
 
 def test_of_a_training_it_is_told_how_many_answers_matched_the_known_ones(study):
-    planned = make_round(study, units=3, kind=Round.Kind.TRAINING, state=Round.State.DRAFT)
+    planned = make_round(study, units=4, kind=Round.Kind.TRAINING, state=Round.State.DRAFT)
     refs = [each.unit.ref for each in planned.round_units.order_by("unit__ref")]
-    known = {ref: {"symptom": ["crash"]} for ref in refs[:2]}
+    known = {ref: {"symptom": ["crash"]} for ref in (*refs[:2], refs[3])}
     known[refs[2]] = {"exclude": {"reason": study.exclusion_reasons[0], "note": ""}}
     set_reference(coding_round=planned, answers=known, by=lead_of(study))
     opened = open_round(coding_round=planned, by=lead_of(study))
@@ -143,6 +143,7 @@ def test_of_a_training_it_is_told_how_many_answers_matched_the_known_ones(study)
             unit = opened.round_units.get(unit__ref=refs[place]).unit
             make_submission(assignment_of(opened, coder, unit), **answers)
     close(opened)
+    assert "two coders coded 3 units" in plain(study).split("**Round 3**")[1], "nobody coded the fourth"
     assert (
         "4 of their 6 answers matched the known ones (66.67%; Kept or excluded 1 of 2 and Symptom 3 of 4)."
         in plain(study)
@@ -243,3 +244,19 @@ def test_the_text_is_a_file_of_the_study(study):
 def test_the_codebook_is_a_file_of_the_study(study):
     for name in ("codebook.yaml", "codebook.qdc"):
         assert b"Crash" in b"".join(stream(study=study, name=name, member=lead_of(study)).chunks)
+
+
+def test_what_one_alone_coded_is_no_disagreement_and_what_is_missing_is_told(client):
+    study = make_study()
+    said = {"ada": ["crash", None, None, None], "ben": [None, "hang", "crash", None]}
+    coding_round = close(coded_round(said, study=study))
+    text = plain(study)
+    assert "two coders coded 3 units" in text
+    assert "No unit was coded by two coders. 5 codings that were asked for were missing at the close." in text
+    assert "agreed on" not in text
+    client.force_login(lead_of(study).user)
+    page = client.get(coding_round.get_absolute_url())
+    assert "No unit was answered by several coders." in page.text
+    assert [unit.codings for unit in page.context["units"]] == [1, 1, 1, 0]
+    steps = client.get(study.get_absolute_url()).context["next_steps"]
+    assert [step.title for step in steps] == ["Finish Round 1"]

@@ -171,7 +171,7 @@ def test_an_outsider_hears_of_nothing(study, lead):
 def test_a_sample_costs_the_same_for_two_units_and_for_eight(study, lead, django_assert_num_queries):
     small, large = draw(lead, study, size=2).json(), draw(lead, study, size=8).json()
     for sample in (small, large):
-        with django_assert_num_queries(5):
+        with django_assert_num_queries(6):
             lead.get(reverse("api:sample-detail", args=[sample["id"]]))
 
 

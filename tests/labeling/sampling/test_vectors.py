@@ -53,6 +53,13 @@ def test_a_top_up() -> None:
     assert [[one.key, one.rank] for one in more] == vector["ranks"]
 
 
+@pytest.mark.parametrize("vector", VECTORS["top_up_sizes"])
+def test_the_sizes_of_strata_after_a_top_up(vector, page) -> None:
+    asked = (vector["weights"], vector["room"], vector["have"], vector["count"])
+    assert sampling.allocate_top_up(*asked) == vector["sizes"]
+    assert page["top_up"](asked[3], *asked[:3]) == vector["sizes"]
+
+
 @pytest.mark.parametrize("vector", VECTORS["allocations"])
 def test_allocations(vector, page) -> None:
     if vector["method"] == "numbers":

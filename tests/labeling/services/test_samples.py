@@ -167,6 +167,42 @@ def test_a_top_up_continues_the_draw(study, corpus):
         samples.top_up(sample=sample, size=5, by=lead_of(study))
 
 
+@pytest.mark.parametrize("allocation", [{"kind": "equal"}, {"kind": "proportional"}])
+def test_a_stratified_sample_that_was_added_to_is_the_draw_of_its_whole_size(study, corpus, allocation):
+    asked = {"method": "stratified", "strata": "repository", "allocation": allocation}
+    topped = samples.top_up(sample=draw(study, size=2, **asked), size=4, by=lead_of(study))
+    at_once = draw(study, size=6, **asked)
+    assert drawn_keys(topped) == drawn_keys(at_once)
+    assert samples.statement(topped) == f"{samples.statement(at_once)} Of these, 4 were added later."
+
+
+def test_own_numbers_share_out_what_is_added_and_a_stratum_without_one_gets_nothing(study, corpus):
+    given = {"kind": "given", "sizes": {"octo/fork": 0, "octo/spoon": 2}}
+    sample = draw(study, method="stratified", strata="repository", allocation=given)
+    assert set(
+        samples.top_up(sample=sample, size=4, by=lead_of(study)).sample_units.values_list("stratum")
+    ) == {("octo/spoon",)}
+    assert "of 6, shared out over the strata in proportion to numbers set" in samples.statement(
+        Sample.objects.get()
+    )
+    with pytest.raises(SampleError, match="0 issues of this draw are left"):
+        samples.top_up(sample=sample, size=1, by=lead_of(study))
+
+
+def test_where_a_larger_draw_would_give_a_stratum_less_the_sentence_says_what_was_added(study):
+    for repository, count in {"octo/fork": 1, "octo/knife": 3, "octo/spoon": 3}.items():
+        for number in range(count):
+            make_issue(study, number=number + 1, repository=repository, rendered=False)
+    sample = draw(study, size=3, method="stratified", strata="repository")
+    topped = samples.top_up(sample=sample, size=1, by=lead_of(study))
+    assert [row["drawn"] for row in samples.strata_table(topped)] == [1, 2, 1]
+    assert samples.statement(topped) == (
+        "From 7 eligible issues we took a random sample, stratified by repository, of 4 (keyed hash, "
+        "seed 7). Of these, 3 were shared out over the strata in proportion to their size and 1 was added later, each "
+        "stratum keeping what it had."
+    )
+
+
 def test_a_replacement_is_the_next_rank_and_takes_the_place_in_draft_rounds(study, corpus):
     sample = draw(study, size=3)
     units = list(sample.units.order_by("sample_units__rank"))

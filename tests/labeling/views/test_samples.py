@@ -291,9 +291,9 @@ def test_a_page_of_units_costs_the_same_for_two_units_and_for_ten(
 ):
     small, large = drawn(study, size=2), drawn(study, size=10)
     client.get(address("sample-detail", study, small.pk))
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(13):
         client.get(address("sample-detail", study, small.pk))
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(13):
         client.get(address("sample-detail", study, large.pk))
 
 
