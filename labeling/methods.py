@@ -305,8 +305,8 @@ def _coded(coding_round: RoundFacts, note: Notes) -> Iterator[str]:
         told = f"{several:,} of the units {_were(several)} coded by several coders, the others by one"
         yield f"{told if several else 'No unit was coded by two coders'}{rows}."
     if coding_round.missing:
-        left = coding_round.missing
-        yield f"{left:,} coding{_s(left)} that {_were(left)} asked for {_were(left)} missing at the close{rows}."
+        left, were = coding_round.missing, _were(coding_round.missing)
+        yield f"{left:,} coding{_s(left)} that {were} asked for {were} missing at the close{rows}."
 
 
 def _known(coding_round: RoundFacts, note: Notes) -> str:

@@ -150,5 +150,7 @@ def _turns(rounds: Sequence[RoundRow]) -> Iterator[NextStep]:
 
 
 def _is_settled(row: RoundRow) -> bool:
+    """Whether a round can be finished; a training is over when it is closed, for its answers are known."""
     is_open = row.queued > row.decided or row.round.reconciliation_opened_at is None
-    return row.round.state == Round.State.CLOSED and not is_open
+    is_over = row.round.kind == Round.Kind.TRAINING
+    return row.round.state == Round.State.CLOSED and not is_open and not is_over

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from labeling.blinding import settled
-from labeling.models import Assignment, Decision, Membership, Role, Round, RoundUnit, Sample, Unit
+from labeling.models import Assignment, Decision, Membership, Role, Round, RoundUnit, Sample, Submission, Unit
 from labeling.selectors.draws import units_for
 from labeling.selectors.issues import shown_ref
 from labeling.selectors.masks import Masks
@@ -15,7 +15,9 @@ from labeling.selectors.masks import Masks
 
 @dataclass(frozen=True, slots=True)
 class ListedRoundUnit:
-    """``stratum`` is None where fields are hidden from the reader; the last two until the round closes.
+    """``stratum`` is None where fields are hidden from the reader; the last three until the round closes.
+
+    ``codings`` says how many coders handed it in, ``overlap`` whether several were to.
 
     ``is_decided`` is None too while the reader may not read of the unit.
     """
@@ -25,6 +27,7 @@ class ListedRoundUnit:
     stratum: str | None
     left_out: bool
     overlap: bool | None = None
+    codings: int | None = None
     is_decided: bool | None = None
 
 
@@ -45,6 +48,7 @@ def listed_round_units(
     known = RoundUnit.objects.filter(settled(member, ""), pk__in=[row.pk for row in rows])
     readable = set(known.values_list("pk", flat=True))
     undecided = _undecided(coding_round, member, rows) if coding_round.is_unblinded else set()
+    codings = _codings(rows) if coding_round.is_unblinded else {}
     listed = []
     for row in rows:
         hidden = masked.get(row.unit.issue_id, frozenset())
@@ -56,10 +60,21 @@ def listed_round_units(
                 stratum=None if hidden else row.stratum,
                 left_out=row.left_out,
                 overlap=row.overlap if coding_round.is_unblinded else None,
+                codings=codings.get(row.pk, 0) if coding_round.is_unblinded else None,
                 is_decided=row.pk not in undecided if row.pk in readable else None,
             )
         )
     return listed
+
+
+def _codings(rows: Sequence[RoundUnit]) -> dict[int, int]:
+    handed = Assignment.objects.active().filter(
+        Exists(Submission.objects.filter(assignment=OuterRef("pk"))),
+        round_unit__in=rows,
+        purpose=Assignment.Purpose.CODING,
+    )
+    by_coders = handed.exclude(coder__kind=Membership.Kind.REFERENCE).order_by().values("round_unit")
+    return dict(by_coders.annotate(count=Count("pk")).values_list("round_unit", "count"))
 
 
 def _undecided(coding_round: Round, member: Membership, rows: Sequence[RoundUnit]) -> set[int]:

@@ -31,11 +31,15 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class SettledShares:
-    """``agreed`` are answers the coders gave alike by themselves; ``ways`` says what became of the others."""
+    """``agreed`` are answers the coders gave alike by themselves; ``ways`` says what became of the others.
+
+    Only what two or more answered is compared; ``undecided`` is everything left to decide in the round.
+    """
 
     agreed: int
     ways: Sequence[Way]
     reasons: Sequence[tuple[str, int]]
+    undecided: int = 0
 
     @property
     def disagreements(self) -> int:
@@ -79,7 +83,8 @@ def settled_shares(coding_round: Round) -> SettledShares:
     """
     texts = [each.key for each in round_dimensions(coding_round) if each.kind == Dimension.Kind.TEXT]
     rows = Decision.objects.filter(round_unit__round=coding_round).exclude(dimension__in=texts)
-    queued = rows.filter(type__in=QUEUED)
+    # The cell joins the answers that met: one alone met none.
+    queued = rows.filter(type__in=QUEUED, cell__contains="|")
     counts: Counter[tuple[str, str, str]] = Counter(WAYS[how] for how in queued.values_list("how", flat=True))
     reasons = Counter(queued.exclude(disagreement_reason="").values_list("disagreement_reason", flat=True))
     agreed = rows.filter(type=Decision.Type.AGREED).exclude(dimension=UNIT)
@@ -87,4 +92,5 @@ def settled_shares(coding_round: Round) -> SettledShares:
         agreed=agreed.exclude(how__in=(How.DERIVED, How.EXCLUDED)).count(),
         ways=[Way(*way, counts[way]) for way in dict.fromkeys(WAYS.values()) if counts[way]],
         reasons=[(str(DisagreementReason(key).label), count) for key, count in reasons.most_common()],
+        undecided=rows.filter(how="").count(),
     )

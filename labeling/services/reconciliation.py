@@ -71,7 +71,8 @@ def open_reconciliation(coding_round: Round, by: Membership | None = None) -> bo
         if locked.reconciliation_opened_at is None:
             if not _can_open(locked):
                 return False
-            settle_round(locked)
+            if locked.kind != Round.Kind.TRAINING:  # its answers are known
+                settle_round(locked)
             _deal_to_adjudicators(locked)
             locked.reconciliation_opened_at = timezone.now()
             locked.save(update_fields=["reconciliation_opened_at"])

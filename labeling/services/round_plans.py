@@ -164,6 +164,8 @@ def _refuse_invalid_origin(
         errors["kind"] = [f"Choose one of {', '.join(CREATED)}."]
     if kind in BASED and (based_on is None or not based_on.is_unblinded):
         errors["based_on"] = ["Name the closed round whose units are coded again."]
+    elif based_on is not None and based_on.kind == Round.Kind.TRAINING:
+        errors["based_on"] = ["The coders of a training know its answers by now. Plan a new training."]
     if based_on is not None and kind not in BASED:
         errors["based_on"] = ["Only a recode or retest round is based on another."]
     if sample is None and units is None and based_on is None:

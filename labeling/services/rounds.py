@@ -168,6 +168,8 @@ def close_round(*, coding_round: Round, by: Membership, missing: str = Round.Mis
     with transaction.atomic():
         # Saving and submitting take the same lock (SQLite: IMMEDIATE): none slips in.
         locked = lock_round(coding_round)
+        if locked.is_unblinded:
+            raise RoundStateError(f"Round {locked.number} is closed already.")
         if missing == Round.Missing.REFUSE and locked.state == Round.State.OPEN:
             _refuse_unfinished(locked, by)
         locked.missing = missing
@@ -195,6 +197,11 @@ def reopen_round(
             raise RoundStateError(f"Round {locked.number} is not closed.")
         if locked.state == Round.State.CLOSED and locked.first_unblinded_read_at is None and units is None:
             return _undo_close(locked, reason.strip(), by)
+        if locked.kind == Round.Kind.TRAINING:
+            raise RoundStateError(
+                f"Round {locked.number} is a training, and its coders know the answers by now. "
+                "Plan a new training."
+            )
         return create_round(
             study=locked.study,
             by=by,

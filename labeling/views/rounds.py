@@ -39,7 +39,8 @@ from labeling.models import (
 )
 from labeling.selectors.coding import own_assignments
 from labeling.selectors.dashboard import round_rows
-from labeling.selectors.known_answers import given_count
+from labeling.selectors.frozen import frozen_round
+from labeling.selectors.known_answers import Matches, given_count, matches_in
 from labeling.selectors.masks import Masks
 from labeling.selectors.planning import preview_units
 from labeling.selectors.progress import round_progress
@@ -81,7 +82,9 @@ def round_create(request: CoderRequest, slug: str) -> HttpResponse:
         study=study,
         codebook=codebooks.draft_or_current(study),
         samples=study.samples.defer("frame").order_by("-pk"),
-        closed=study.rounds.filter(state__in=Round.UNBLINDED, discarded_at__isnull=True).order_by("-number"),
+        closed=study.rounds.filter(state__in=Round.UNBLINDED, discarded_at__isnull=True)
+        .exclude(kind=Round.Kind.TRAINING)
+        .order_by("-number"),
     )
     if form.is_valid():
         try:
@@ -187,6 +190,7 @@ def _of_state(coding_round: Round, member: Membership) -> dict[str, Any]:
         "reopen_form": ReopenForm(),
         "undecided_proposals": _undecided_proposals(coding_round, member),
         "shares": settled_shares(coding_round),
+        "matches": _matches(coding_round),
     }
 
 
@@ -204,6 +208,13 @@ def _known_answers(coding_round: Round) -> int | None:
     if coding_round.kind != Round.Kind.TRAINING:
         return None
     return given_count(coding_round)
+
+
+def _matches(coding_round: Round) -> list[Matches] | None:
+    """Of a training, which is not reconciled: how many answers were the known ones."""
+    if coding_round.kind != Round.Kind.TRAINING:
+        return None
+    return matches_in(frozen_round(coding_round))
 
 
 def _undecided_proposals(coding_round: Round, member: Membership) -> int:

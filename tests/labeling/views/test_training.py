@@ -167,7 +167,13 @@ def test_a_coder_counts_their_own_matches_and_a_lead_those_of_all_after_the_clos
     assert ben.name not in client.get(where).text
     closed = rounds.close_round(coding_round=opened, by=lead)
     assert ben.name not in client.get(where).text, "nobody has chosen to look at the round"
+    assert (
+        "Symptom: 2 of 4 answers matched the known ones (50.00%)"
+        in client.get(closed.get_absolute_url()).text
+    )
     mark_read(closed, lead)
+    assert "Plan a new training" in client.post(address("round-reopen", closed), {"reason": "Again."}).text
+    assert not closed.study.rounds.filter(kind="recode").exists()
     rows = client.get(where).context["coders"]["rows"]
     assert [(member.pk, units, cells[0].matched, cells[0].of) for member, units, cells in rows] == [
         (ada.pk, 2, 2, 2),
