@@ -131,16 +131,19 @@ def save_and_submit(
 ) -> dict[str, Any]:
     """Save the draft and hand the unit in; give its new state, as ``state_of`` does.
 
-    Where something is missing for handing it in, the draft is saved all the same.
+    Where something is missing for handing it in, the draft is saved all the same, but for the end of an
+    exclusion: that is only meant by handing in.
     """
     incomplete: InvalidInputError | None = None
     with transaction.atomic():
         work = _Work(assignment, by)
+        excluded = work.draft.value("exclude")
         work.merge(changes, version)
         try:
             work.hand_in_once(version)
         except InvalidInputError as error:
             incomplete = error
+            work.draft.fields["exclude"] = work.draft.value("exclude") or excluded
         work.keep()
     work.refuse_late()
     if incomplete is not None:
@@ -314,10 +317,21 @@ class _Work:
 
     def keep(self) -> None:
         """Write what was merged, unless handing it in has done so."""
-        if self.is_unsaved:
-            # A returned unit stays one until it is handed in again.
-            is_returned = self.assignment.status == Status.RETURNED
-            self.save(status=Status.RETURNED if is_returned else Status.DRAFT)
+        if not self.is_unsaved:
+            return
+        if self.assignment.status == Status.RETURNED:
+            self.save(status=Status.RETURNED)  # until it is handed in again
+        elif self._says_what_was_submitted():
+            self._done()
+        else:
+            self.save(status=Status.DRAFT)
+
+    def _says_what_was_submitted(self) -> bool:
+        """Whether the draft went back to what was handed in last, as by undo and redo."""
+        if self.last is None or self.asked is None:
+            return False
+        before = payload_of(submitted_draft(self.last, version=0), self.asked)
+        return before == payload_of(self.draft, self.asked)
 
     def _conflicts(self, changed: Mapping[str, Any], version: int) -> dict[str, dict[str, Any]]:
         """Find conflicting fields, their quotes under the names the coder knows the texts by."""

@@ -1,6 +1,6 @@
 """Checking what a coder says, and writing it down for good."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ from labeling.selectors.questions import CODED, Question, Questions, asked_of, s
 
 LONGEST_TEXT = 100_000
 AROUND_QUOTE = 32
+PLACE = ("document", "start", "end")
 NOT_ASKED = Annotation.State.NOT_ASKED.value
 
 Errors = dict[str, list[str]]
@@ -133,7 +134,13 @@ def _read_evidence(
     if not isinstance(value, Sequence) or not all(isinstance(quote, Mapping) for quote in value):
         raise ValueError("Give a list of quotes.")
     texts = _texts(assignment, {str(quote.get("document")) for quote in value}, hidden)
-    return [_read_quote(quote, texts, asked) for quote in value]
+    return _each_once(_read_quote(quote, texts, asked) for quote in value)
+
+
+def _each_once(quotes: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Leave out what says the same of the same words again, as quotes do when their answers fall together."""
+    once = {tuple(quote[name] for name in ("dimension", "category", *PLACE)): quote for quote in quotes}
+    return list(once.values())
 
 
 def _texts(assignment: Assignment, names: set[str], hidden: frozenset[str]) -> dict[str, tuple[str, str]]:
@@ -183,7 +190,9 @@ def follow_answers(draft: Draft, dimensions: Collection[str]) -> list[dict[str, 
     One whose category is no longer chosen goes to the only one that is, or to none, as on the page.
     """
     quotes: list[dict[str, Any]] = draft.value("evidence")
-    return [_followed(quote, draft) if quote["dimension"] in dimensions else quote for quote in quotes]
+    return _each_once(
+        _followed(quote, draft) if quote["dimension"] in dimensions else quote for quote in quotes
+    )
 
 
 def _followed(quote: dict[str, Any], draft: Draft) -> dict[str, Any]:

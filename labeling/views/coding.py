@@ -215,6 +215,7 @@ def _show(
         "progress": own_progress(member, coding_round) | {"position": assignment.position},
         "unit_url": unit_url(assignment, narrowed),
         "whole_url": unit_url(assignment, narrowed | {"whole": ""}),
+        "queue_url": _queue_url(coding_round, narrowed),
         "last_url": _feedback_url(assignment)
         if _is_trained(assignment)
         else _queue_url(coding_round, narrowed),

@@ -17,7 +17,7 @@ enter();
 
 function enter() {
   workspace?.leave();
-  const keep = (values) => remember({ url: units.url, values });
+  const keep = (values, act) => remember({ url: units.url, values, act });
   workspace = new Workspace({ remember: keep, handedIn, isNext: workspace !== null });
 }
 
@@ -30,6 +30,20 @@ async function handedIn({ status }) {
   if (isNew) document.getElementById("progress").value += 1;
 }
 
+// From unit to unit the steps that can be undone go with the coder.
+async function visit(url) {
+  const isThere = await units.visit(url);
+  if (!isThere) workspace.say("No connection: this unit stays until it is back");
+  return isThere;
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest(".unit-nav > a");
+  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  visit(link.getAttribute("href"));
+});
+
 // Undo -------------------------------------------------------------------------------------------
 
 function remember(step) {
@@ -40,11 +54,15 @@ function remember(step) {
 }
 
 async function step(from, to) {
-  const { url, values } = from.pop();
-  if (url !== units.url) await units.visit(url);
-  to.push({ url, values: workspace.known });
-  workspace.restore(values);
+  const { url, values, act } = from.at(-1);
+  if (url !== units.url && !(await visit(url))) return;
+  from.pop();
+  to.push({ url, values: act ? values : workspace.known, act });
   showSteps();
+  if (!act) return workspace.restore(values);
+  await workspace.act(act, from === done);
+  // The page says whether a unit is excluded.
+  if (act.exclude) await units.visit(url);
 }
 
 function showSteps() {

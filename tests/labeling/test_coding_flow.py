@@ -134,6 +134,26 @@ def test_undo_goes_back_to_the_unit_where_something_was_done(coding):
     expect(coding.locator("#fix-condition")).to_be_checked()
 
 
+def test_undo_takes_an_exclusion_back(coding):
+    coding.keyboard.press("Shift+X")
+    coding.keyboard.press("1")
+    coding.keyboard.press("Enter")
+    expect_unit(coding, "two")
+    coding.keyboard.press("[")
+    expect(coding.get_by_text("You excluded this unit")).to_be_visible()
+    coding.keyboard.press("]")
+    expect_unit(coding, "two")
+    coding.context.set_offline(True)
+    coding.keyboard.press("]")
+    expect(coding.locator("#save-state")).to_contain_text("No connection: this unit stays")
+    coding.context.set_offline(False)
+    coding.keyboard.press("Control+z")
+    expect_unit(coding, "one")
+    expect(coding.get_by_text("You excluded this unit")).to_have_count(0)
+    one = assignment_of(coding.coding_round, coding.ada)
+    assert Assignment.objects.defer(None).get(pk=one.pk).draft["fields"]["exclude"] is None
+
+
 def test_quotes_are_marked_in_a_unit_that_came_without_loading_the_page(coding):
     answer(coding)
     coding.keyboard.press("Enter")

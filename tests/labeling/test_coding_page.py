@@ -445,7 +445,7 @@ def test_who_answers_on_while_handing_in_fails_has_not_handed_in(coding, server)
     coding.keyboard.press("m")
     server.is_reachable = True
     expect_saved(coding)
-    assert server.patches == [{"version": 1, "annotations": {"symptom": CODED_MEMORY}, "exclude": None}]
+    assert server.patches == [{"version": 1, "annotations": {"symptom": CODED_MEMORY}}]
 
 
 @pytest.mark.browser
@@ -473,9 +473,26 @@ def test_one_own_version_of_a_conflict_is_sent_on_top_of_the_newer_one(coding, s
     both = {"yours": CODED_MEMORY, "theirs": theirs, "saved_at": "2025-05-15T12:00:00Z"}
     server.refuse_with = (409, {"conflicts": {"annotations.symptom": both}})
     coding.keyboard.press("m")
-    coding.locator("#conflict").get_by_role("button").click()
+    dialog = coding.locator("#conflict")
+    dialog.get_by_role("button").click()
+    expect(dialog).to_be_visible()  # nothing is chosen for the coder
+    dialog.get_by_role("radio", name=re.compile("^Here")).check()
+    dialog.get_by_role("button").click()
     expect_saved(coding)
     assert server.patches[-1] == {"version": 5, "annotations": {"symptom": CODED_MEMORY}}
+
+
+@pytest.mark.browser
+def test_a_conflict_waits_until_nobody_types(coding, server):
+    server.state |= {"version": 5, "memo": "theirs"}
+    server.refuse_with = (409, {"conflicts": {"memo": {"yours": "I", "theirs": "theirs"}}})
+    coding.keyboard.press("Shift+N")
+    coding.keyboard.type("I")
+    expect(coding.locator("#save-state")).to_contain_text("Changed in two places")
+    coding.keyboard.type(" go on")
+    expect(coding.locator("#conflict")).to_be_hidden()
+    coding.keyboard.press("Escape")
+    expect(coding.locator("#conflict")).to_contain_text("I go on")
 
 
 @pytest.mark.browser

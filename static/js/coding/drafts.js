@@ -21,8 +21,9 @@ export class Drafts extends EventTarget {
   }
 
   change(field, value, isTyping) {
-    this.pending[field] = value;
+    if (this.status) this.#takeBack();
     this.status = null; // who goes on answering has not handed in yet
+    this.pending[field] = value;
     this.#store();
     this.#status("saving", "Saving…");
     this.#schedule(isTyping ? TYPED : CLICKED);
@@ -39,6 +40,8 @@ export class Drafts extends EventTarget {
 
   // Send what is left together with what is to become of the unit, until "handed-in" or "refused" says how it ended.
   async handIn(status, changes) {
+    const ended = Object.keys(changes).filter((field) => changes[field] === null);
+    this.before ??= Object.fromEntries(ended.map((field) => [field, this.pending[field]]));
     Object.assign(this.pending, changes);
     this.#store();
     if (this.status && this.sending) return;
@@ -46,6 +49,12 @@ export class Drafts extends EventTarget {
     this.#status("saving", "Saving…");
     await this.sending;
     this.#send();
+  }
+
+  // Take a unit that was put off back into work.
+  async resume() {
+    const response = await this.#patch(this.url, this.version, {}, "draft").catch(() => null);
+    if (response?.ok) this.#adopt(await response.json());
   }
 
   // Somebody signed in again: the new session has a new token.
@@ -123,7 +132,7 @@ export class Drafts extends EventTarget {
     if (Object.keys(this.pending).length) this.#schedule(CLICKED);
     else this.#sayWhen(new Date());
     if (status && this.status === status) {
-      this.status = null;
+      this.status = this.before = null;
       this.dispatchEvent(new CustomEvent("handed-in", { detail: state }));
     }
     return true;
@@ -152,6 +161,7 @@ export class Drafts extends EventTarget {
     }
     if (this.status) {
       this.status = null;
+      this.#takeBack();
       this.dispatchEvent(new Event("refused"));
       return false;
     }
@@ -161,6 +171,7 @@ export class Drafts extends EventTarget {
   }
 
   async #conflict(conflicts) {
+    this.#status("failed", "Changed in two places: choose what stays");
     const choices = await this.settle(conflicts);
     const state = await fetch(this.url).then(
       (response) => response.json(),
@@ -187,6 +198,16 @@ export class Drafts extends EventTarget {
     this.#schedule(after || this.wait);
     this.wait = Math.min(this.wait * 2, LAST_RETRY);
     return false;
+  }
+
+  // What was not handed in ends no exclusion.
+  #takeBack() {
+    for (const [field, value] of Object.entries(this.before ?? {})) {
+      if (value === undefined) delete this.pending[field];
+      else this.pending[field] = value;
+    }
+    this.before = null;
+    this.#store();
   }
 
   #forget(sent) {

@@ -47,7 +47,7 @@ export class Evidence extends EventTarget {
       if (quote.dimension !== dimension) return quote;
       const kept = categories.includes(quote.category) ? quote.category : null;
       return { ...quote, category: kept ?? only };
-    });
+    }).filter((quote, place, all) => all.findIndex((each) => same([each], [quote])) === place);
     if (!same(quotes, this.quotes)) this.#replace(quotes);
     this.#draw();
   }

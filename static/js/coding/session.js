@@ -1,10 +1,15 @@
 // The session ended while somebody codes: they sign in in another tab, come back, and the page goes on where it was.
 
+import { endOfTyping } from "./typing.js";
+
 export function enableReturn({ drafts, form, signal }) {
   const dialog = document.getElementById("signed-out");
   const problem = dialog.querySelector("[role=alert]");
 
-  drafts.addEventListener("signed-out", () => dialog.open || dialog.showModal());
+  drafts.addEventListener("signed-out", async () => {
+    await endOfTyping();
+    if (!dialog.open && !signal.aborted) dialog.showModal();
+  });
   dialog.querySelector("button").addEventListener("click", () => comeBack());
   const isBack = () => dialog.open && document.visibilityState === "visible";
   document.addEventListener("visibilitychange", () => isBack() && comeBack(), { signal });

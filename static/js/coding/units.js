@@ -30,10 +30,13 @@ export class Units {
     if (performance.now() - this.lookedAt > FRESH) this.#lookAhead();
   }
 
+  // Show another unit; false where it cannot be reached.
   async visit(url) {
-    const response = await fetch(url, PART);
-    if (!response.ok || response.redirected) return location.assign(url);
-    this.#show(await response.text());
+    const response = await fetch(url, PART).catch(() => null);
+    if (!response) return false;
+    if (!response.ok || response.redirected) location.assign(url);
+    else this.#show(await response.text());
+    return true;
   }
 
   // By asking for what comes after it, the server also learns that this unit is on the screen.

@@ -19,7 +19,7 @@ import { Texts } from "./texts.js";
 const DOUBLE_CLICK = 300;
 
 export class Workspace {
-  // remember(values) keeps a step for undo; handedIn(state) follows when the server has taken the unit. isNext says
+  // remember(values, act) keeps a step for undo; an act is the exclusion of a unit, or that it was put off; handedIn(state) follows when the server has taken the unit. isNext says
   // that it came up because the one before was handed in.
   constructor({ remember, handedIn, isNext }) {
     this.leaving = new AbortController();
@@ -65,6 +65,17 @@ export class Workspace {
   restore(values) {
     this.answers.write(values);
     this.#save();
+  }
+
+  say(text) {
+    this.drafts.dispatchEvent(new CustomEvent("status", { detail: { state: "failed", text } }));
+  }
+
+  // Undo that the unit was excluded or put off, or do it again.
+  act({ skip, exclude }, isUndone) {
+    if (skip) return isUndone ? this.drafts.resume() : this.drafts.handIn("skipped", {});
+    this.drafts.change("exclude", isUndone ? null : exclude, false);
+    return this.drafts.flush();
   }
 
   get isSubmitted() {
@@ -116,7 +127,9 @@ export class Workspace {
       if (performance.now() - this.enteredAt < DOUBLE_CLICK) return;
       const action = event.submitter?.value ?? "submit";
       this.handing = { sent, submitter: event.submitter };
-      this.drafts.handIn(action === "skip" ? "skipped" : "submitted", changesOf(sent, action));
+      const changes = changesOf(sent, action);
+      if (action !== "submit") this.remember(this.known, { skip: action === "skip", ...changes });
+      this.drafts.handIn(action === "skip" ? "skipped" : "submitted", changes);
     });
     // A reason that was looked at and cancelled must not be sent later.
     sent.addEventListener("toggle", ({ newState }) => newState === "closed" && sent.reset());

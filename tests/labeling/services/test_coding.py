@@ -277,7 +277,24 @@ def test_a_quote_given_after_its_answer_never_speaks_for_another_category(quoted
     assert state(quoted)["evidence"][0]["category"] == "crash"
 
 
+def test_quotes_that_come_to_say_the_same_are_one(quoted):
+    submit(quoted, ANSWERS, evidence=[quote(), quote(category=None), quote()])
+    save(quoted, {"annotations": {"symptom": ["hang"]}}, version=state(quoted)["version"])
+    assert [each["category"] for each in state(quoted)["evidence"]] == ["hang", None]
+
+
 # Submitting
+
+
+def test_a_refused_hand_in_ends_no_exclusion(assignment):
+    excluded = {"reason": "duplicate", "note": ""}
+    submit(assignment, exclude=excluded)
+    version = state(assignment)["version"]
+    with pytest.raises(InvalidInputError):
+        coding.save_and_submit(
+            assignment=assignment, by=assignment.coder, changes={"exclude": None}, version=version
+        )
+    assert state(assignment)["exclude"] == excluded
 
 
 def test_submitting_appends_what_was_said(assignment):
@@ -346,8 +363,8 @@ def test_going_back_to_what_was_submitted_makes_no_new_submission(assignment):
     first = submit(assignment, ANSWERS)
     save(assignment, {"memo": "hm"})
     save(assignment, {"memo": ""})
+    assert (state(assignment)["status"], state(assignment)["changed"]) == ("submitted", False)
     assert submit(assignment, {}) == first
-    assert state(assignment)["status"] == "submitted"
 
 
 def test_a_submission_without_a_draft_beside_it_can_be_edited(assignment):

@@ -152,6 +152,7 @@ def test_a_closed_round_keeps_what_is_typed_too_late_and_says_so(own, coding_rou
 def test_the_queue_lists_own_units_and_filters_them(own, coding_round, ada):
     own.post(page_of(coding_round, ada), ANSWERS | {"action": "submit"})
     queue = reverse("labeling:coding-queue", args=[coding_round.study.slug, coding_round.number])
+    assert f'class="unit-progress__queue" href="{queue}"' in own.get(page_of(coding_round, ada)).text
     assert len(own.get(queue).context["rows"]) == 3
     assert len(own.get(queue, {"status": "submitted"}).context["rows"]) == 1
     assert len(own.get(queue, {"status": "nonsense"}).context["rows"]) == 3
