@@ -2,6 +2,7 @@
 
 function admitFocus(root) {
   for (const block of root.querySelectorAll(".prose pre, .table-scroll")) {
+    showMore(block);
     if (block.scrollWidth <= block.clientWidth) continue;
     block.tabIndex = 0;
     const caption = block.querySelector("caption");
@@ -11,7 +12,14 @@ function admitFocus(root) {
   }
 }
 
+// A table fades out at the edge behind which it goes on.
+function showMore(block) {
+  const left = block.scrollWidth - block.clientWidth - Math.abs(block.scrollLeft);
+  block.classList.toggle("table-scroll--more", block.matches(".table-scroll") && left > 1);
+}
+
 admitFocus(document);
+document.addEventListener("scroll", ({ target }) => target.matches?.(".table-scroll") && showMore(target), true);
 document.addEventListener("htmx:afterSettle", (event) => admitFocus(event.target));
 window.addEventListener("resize", () => admitFocus(document));
 

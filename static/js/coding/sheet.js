@@ -10,6 +10,6 @@ export function followSheet(form, drafts) {
   });
   const error = form.querySelector("[data-focus]");
   if (!error || error.checkVisibility({ visibilityProperty: true })) return;
+  window.addEventListener("hashchange", () => error.focus(), { once: true });
   location.hash = form.id;
-  error.focus();
 }
