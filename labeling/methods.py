@@ -89,8 +89,17 @@ class KnownFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class CountingChange:
+    """A lead let a round count, or no longer; ``counts`` is None where the record does not say which."""
+
+    on: date
+    counts: bool | None
+    after_close: bool
+
+
+@dataclass(frozen=True, slots=True)
 class RoundFacts:
-    """A closed round; ``counting_changed`` are the days on which a lead changed whether it counts."""
+    """A closed round; ``counting_changed`` tells when a lead changed whether it counts."""
 
     number: int
     kind: str
@@ -104,7 +113,7 @@ class RoundFacts:
     is_staged: bool
     counts: bool
     counts_by_kind: bool
-    counting_changed: Sequence[date]
+    counting_changed: Sequence[CountingChange]
     after_unblinding: bool
     goal: float | None
     agreement: str
@@ -327,8 +336,15 @@ def _counting(coding_round: RoundFacts, note: Notes) -> Iterator[str]:
         verb = "counts" if coding_round.counts else "does not count"
         yield f"By decision of a lead this {coding_round.kind} round {verb} in the results{change}."
     if coding_round.counting_changed:
-        days = listed([each.isoformat() for each in coding_round.counting_changed])
+        days = listed([_counting_change(each) for each in coding_round.counting_changed])
         yield f"Whether the round counts in the results was changed on {days}{change}."
+
+
+def _counting_change(change: CountingChange) -> str:
+    told = f"{change.on.isoformat()}{' after the round was closed' if change.after_close else ''}"
+    if change.counts is None:
+        return told
+    return f"{told} ({'from no to yes' if change.counts else 'from yes to no'})"
 
 
 def _rest(facts: MethodsFacts, note: Notes) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Forms of a round: what it codes, who codes it and how, and the steps from draft to done."""
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from django import forms
@@ -10,6 +10,7 @@ from django.utils.functional import cached_property
 from labeling.models import CODING_ROLES, Codebook, Membership, Role, Round, Sample, Study, Unit
 from labeling.selectors.issues import MASKABLE
 from labeling.selectors.round_units import next_units
+from labeling.services.round_settings import changeable
 
 KINDS = {
     Round.Kind.TRAINING: "Training, with known answers",
@@ -26,12 +27,10 @@ FIELD_WORDS = {
     "repository": "Repository",
     "state": "Open or closed",
 }
-#: As services.round_settings: what may change once the round was opened.
-LATER = ("goal", "due_on", "instructions", "counts_in_results")
 
 
 class RoundSettingsForm(forms.Form):
-    """Settings of a draft; ``lasting`` leaves those that may change once it was opened."""
+    """Settings of a draft; ``only`` leaves those that may still change once it was opened."""
 
     coders = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, required=False)
     coders_per_unit = forms.IntegerField(label="Coders for each unit", initial=2, min_value=1, max_value=100)
@@ -97,11 +96,11 @@ class RoundSettingsForm(forms.Form):
         study: Study,
         codebook: Codebook | None,
         initial: dict[str, Any] | None = None,
-        lasting: bool = False,
+        only: Collection[str] | None = None,
     ) -> None:
         super().__init__(data, initial=initial)
-        if lasting:
-            self.fields = {name: self.fields[name] for name in LATER}
+        if only is not None:
+            self.fields = {name: field for name, field in self.fields.items() if name in only}
             return
         coders = possible_coders(study)
         self.fields["coders"].choices = [(str(each.pk), _coder_name(each)) for each in coders]  # type: ignore[attr-defined]
@@ -117,8 +116,8 @@ class RoundSettingsForm(forms.Form):
             "overlap": f"{coding_round.overlap * 100:g}",
             "stages": written_stages(coding_round.stages),
         }
-        lasting = coding_round.state != Round.State.DRAFT
-        return cls(data, study=coding_round.study, codebook=codebook, initial=initial, lasting=lasting)
+        only = None if coding_round.state == Round.State.DRAFT else changeable(coding_round)
+        return cls(data, study=coding_round.study, codebook=codebook, initial=initial, only=only)
 
     def clean_overlap(self) -> float:
         return float(self.cleaned_data["overlap"]) / 100

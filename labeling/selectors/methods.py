@@ -11,6 +11,7 @@ from labeling.methods import (
     CodebookFacts,
     CoderFacts,
     CorpusFacts,
+    CountingChange,
     KnownFacts,
     MethodsFacts,
     RoundFacts,
@@ -245,8 +246,11 @@ def _paper_facts(coding_round: Round, payload: Mapping[str, Any]) -> PaperFacts:
     )
 
 
-def _counting_changes(coding_round: Round, zone: ZoneInfo) -> Iterable[date]:
-    events = Event.objects.filter(round=coding_round, verb="round.changed").order_by("at")
-    for event in events:
+def _counting_changes(coding_round: Round, zone: ZoneInfo) -> Iterable[CountingChange]:
+    closed_at = coding_round.closed_at
+    for event in Event.objects.filter(round=coding_round, verb="round.changed").order_by("at"):
         if "counts_in_results" in event.data.get("fields", ()):
-            yield _day(event.at, zone)
+            counts = event.data.get("after", {}).get("counts_in_results")
+            yield CountingChange(
+                _day(event.at, zone), counts, closed_at is not None and event.at >= closed_at
+            )

@@ -14,7 +14,14 @@ from labeling.models import Assignment, Membership, Round, RoundUnit, Sample, St
 from labeling.selectors.draws import units_for
 from labeling.services import codebooks
 from labeling.services.round_lock import lock_round, record_round
-from labeling.services.round_settings import ALWAYS, IN_DRAFT, refuse_invalid_settings, refuse_unfit_coders
+from labeling.services.round_settings import (
+    IN_DRAFT,
+    changeable,
+    recorded,
+    refuse_invalid_settings,
+    refuse_unfit_coders,
+    without_repetitions,
+)
 
 CREATED = (
     Round.Kind.TRAINING,
@@ -57,6 +64,7 @@ def create_round(
     } | settings
     _refuse_invalid_origin(kind, sample, units, based_on, share)
     refuse_invalid_settings(fields, codebook=codebooks.draft_or_current(study))
+    fields = without_repetitions(fields)
     refuse_unfit_coders(study, coders)
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
@@ -111,6 +119,8 @@ def copy_round_settings(source: Study, target: Study, *, by: Membership) -> list
 def update_round(*, coding_round: Round, by: Membership, **fields: Any) -> Round:
     """Change settings; once the round was opened only its due day, goal, instructions and counting.
 
+    Of a closed round no goal and no instructions change any more: the agreement can be known.
+
     A draft that is given another ``sample`` codes its units instead of those it had.
     """
     coders: Sequence[Membership] | None = fields.pop("coders", None)
@@ -122,19 +132,21 @@ def update_round(*, coding_round: Round, by: Membership, **fields: Any) -> Round
             fields.setdefault("overlap", 0.0)
         together = {name: getattr(locked, name) for name in JUDGED_TOGETHER}
         refuse_invalid_settings(together | fields, codebook=codebooks.draft_or_current(locked.study))
+        fields = without_repetitions(fields)
         changed = sorted(name for name, value in fields.items() if getattr(locked, name) != value)
+        given = [name for name, value in (("coders", coders), ("sample", sample)) if value is not None]
+        before = recorded(locked, [*changed, *given])
         for name in changed:
             setattr(locked, name, fields[name])
         locked.save(update_fields=changed)
         if coders is not None:
             refuse_unfit_coders(locked.study, coders)
             locked.coders.set(coders)
-            changed.append("coders")
         if sample is not None:
             _take_sample(locked, sample)
-            changed.append("sample")
-        if changed:
-            record_round(locked, "round.changed", by, fields=changed)
+        if changed or given:
+            after = recorded(locked, [*changed, *given])
+            record_round(locked, "round.changed", by, fields=[*changed, *given], before=before, after=after)
     return locked
 
 
@@ -220,12 +232,13 @@ def parts_of(units: Sequence[Unit]) -> list[Unit]:
 def _refuse_fixed(coding_round: Round, fields: dict[str, Any], coders: Sequence[Membership] | None) -> None:
     if coding_round.discarded_at is not None:
         raise RoundStateError(f"Round {coding_round.number} was discarded.")
-    is_draft = coding_round.state == Round.State.DRAFT
-    fixed = sorted(set(fields) - set(IN_DRAFT if is_draft else ALWAYS))
+    is_draft, free = coding_round.state == Round.State.DRAFT, changeable(coding_round)
+    fixed = sorted(set(fields) - set(free))
     if unknown := [name for name in fixed if name not in IN_DRAFT]:
         raise InvalidInputError({name: ["This field cannot be changed."] for name in unknown})
     if fixed or (coders is not None and not is_draft):
+        became = "is closed" if coding_round.is_unblinded else "was opened"
         raise RoundStateError(
-            f"Round {coding_round.number} was opened: {', '.join([*fixed, *(['coders'] if coders else [])])} "
-            f"cannot change. {', '.join(ALWAYS)} still can."
+            f"Round {coding_round.number} {became}: {', '.join([*fixed, *(['coders'] if coders else [])])} "
+            f"cannot change. {', '.join(free)} still can."
         )

@@ -8,11 +8,14 @@ from labeling.errors import InvalidInputError
 from labeling.models import CODING_ROLES, Codebook, Membership, Round, Study
 from labeling.selectors.issues import MASKABLE
 
-ALWAYS = ("due_on", "goal", "instructions", "counts_in_results")
-"""What may change at any time; everything else is fixed when the round opens."""
+ALWAYS = ("counts_in_results", "due_on")
+"""What may change at any time."""
+
+UNTIL_CLOSED = (*ALWAYS, "goal", "instructions")
+"""What may change while coders work: once the agreement can be known, no goal is one set before."""
 
 IN_DRAFT = (
-    *ALWAYS,
+    *UNTIL_CLOSED,
     "anonymous",
     "coders_per_unit",
     "decide",
@@ -28,11 +31,41 @@ IN_DRAFT = (
     "stages",
 )
 
+#: Changed without a trace of what stood there: free text, and what tells which units several code.
+UNTOLD = ("instructions", "overlap_seed", "seed")
+#: Sets of keys, kept without repetitions.
+KEY_SETS = ("dimensions", "masked_fields")
 LONGEST_INSTRUCTIONS = 100_000
 #: Beyond this, numbers change on their way through JSON.
 LARGEST_SEED = 2**53
 
 Problem = str | None
+
+
+def changeable(coding_round: Round) -> tuple[str, ...]:
+    """What of a round may be set in the state it is in."""
+    if coding_round.state == Round.State.DRAFT:
+        return IN_DRAFT
+    return ALWAYS if coding_round.is_unblinded else UNTIL_CLOSED
+
+
+def without_repetitions(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the settings with every key named once."""
+    return {name: list(dict.fromkeys(value)) if name in KEY_SETS else value for name, value in fields.items()}
+
+
+def recorded(coding_round: Round, names: Iterable[str]) -> dict[str, Any]:
+    """Settings as an event keeps them: ids, numbers and keys."""
+    return {name: _recorded(coding_round, name) for name in names if name not in UNTOLD}
+
+
+def _recorded(coding_round: Round, name: str) -> Any:
+    if name == "coders":
+        return sorted(coding_round.coders.values_list("pk", flat=True))
+    if name == "sample":
+        return coding_round.sample_id
+    value = getattr(coding_round, name)
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def refuse_invalid_settings(fields: Mapping[str, Any], *, codebook: Codebook | None) -> None:

@@ -27,9 +27,11 @@ def set_reference(*, coding_round: Round, answers: Mapping[str, Body], by: Membe
     """Give the known answers by ``Unit.ref``: annotations as in a draft, or ``exclude`` with its reason.
 
     They are given under the newest frozen codebook version, which the round then keeps. Given again, the last
-    ones count. ``memo`` says why an answer is the known one.
+    ones count. ``memo`` says why an answer is the known one. Where none is given nothing changes.
     """
     with transaction.atomic():
+        if not answers:
+            return _locked(coding_round)
         locked, reference, asked = _begin(coding_round)
         units = {each.unit.ref: each for each in _units(locked)}
         errors: dict[str, list[str]] = {}

@@ -119,6 +119,7 @@ def test_a_round_that_counts_against_its_kind_is_told_with_the_day(study):
     text = text_of(study)
     assert "By decision of a lead this pilot round counts in the results[^" in text
     assert "event `round.changed` of round 1, field `counts_in_results`" in text
+    assert " after the round was closed (from no to yes)[^" in text
     assert "By decision" not in text.split("**Round 2**")[1]
 
 

@@ -33,7 +33,9 @@ class StageInput(Input):
 
 
 class RoundPatch(Input):
-    """While draft all of these; later only due_on, goal, instructions and counts_in_results.
+    """While draft all of these; open only due_on, goal, instructions and counts_in_results.
+
+    Of a closed round due_on and counts_in_results can change.
 
     Another sample brings its units in the place of those the draft had.
     """

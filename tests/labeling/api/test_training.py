@@ -92,6 +92,7 @@ def test_known_answers_are_taken_back_while_the_training_is_planned(training):
     reference = reverse("api:round-reference", args=[training.pk])
     lead.put(reference, {training.round_units.all()[0].unit.ref: KNOWN}, format="json")
     assert lead.delete(reference).data["codebook_version"] is None
+    assert lead.put(reference, {}, format="json").data["codebook_version"] is None, "nothing was given"
     assert not lead.get(reference).data
     main = make_round(training.study)
     assert lead.get(reverse("api:round-feedback", args=[main.pk])).status_code == 409

@@ -188,6 +188,24 @@ def test_a_draft_can_be_changed_and_an_open_round_only_a_little(draft, lead, cod
         rounds.update_round(coding_round=draft, by=lead, state="closed")
 
 
+@pytest.mark.parametrize("fields", [{"goal": 0.9}, {"instructions": "Read all."}])
+def test_once_the_agreement_can_be_known_no_goal_is_set_and_what_counts_is_recorded(draft, lead, fields):
+    rounds.update_round(coding_round=draft, by=lead, masked_fields=["author", "author"], seed=9)
+    changed = draft.events.filter(verb="round.changed").latest("pk").data
+    assert changed["fields"] == ["masked_fields", "seed"]
+    assert (changed["before"], changed["after"]) == ({"masked_fields": []}, {"masked_fields": ["author"]})
+    open_round(draft)
+    rounds.close_round(coding_round=draft, by=lead, missing="accept")
+    with pytest.raises(RoundStateError, match=f"is closed: {next(iter(fields))} cannot change"):
+        rounds.update_round(coding_round=draft, by=lead, **fields)
+    rounds.update_round(coding_round=draft, by=lead, counts_in_results=False)
+    changed = draft.events.filter(verb="round.changed").latest("pk").data
+    assert (changed["before"], changed["after"]) == (
+        {"counts_in_results": True},
+        {"counts_in_results": False},
+    )
+
+
 def test_with_one_coder_for_each_unit_nothing_overlaps(draft, lead):
     changed = rounds.update_round(coding_round=draft, by=lead, coders_per_unit=1)
     assert changed.overlap == 0
