@@ -9,7 +9,7 @@ evidence quotes the text character by character.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -20,6 +20,9 @@ from labeling.records import AuthorKind, CommentRecord, IssueRecord
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 #: A shorthand of GitHub and of files for a deleted account: shown as "deleted user", never as a person.
 GHOST = "ghost"
+
+#: Begins the note on what is altered without a loss.
+_LINE_ENDS = "Line ends changed to LF"
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n?")
@@ -57,6 +60,17 @@ def cleaned(record: IssueRecord) -> IssueRecord:
     return replace(clean, notes=(*clean.notes, *notes)) if notes else clean
 
 
+def _losses(record: IssueRecord) -> tuple[str, ...]:
+    """Give the notes of a record that tell of something lost or doubtful."""
+    return tuple(note for note in record.notes if not note.startswith(_LINE_ENDS))
+
+
+def row_notes(rows: Iterable[int], records: Iterable[IssueRecord]) -> list[str]:
+    """Say of each row of a file that brings less than it says what it is; one sentence a row."""
+    said = zip(rows, map(_losses, records), strict=False)
+    return [f"Row {number:,}: {' '.join(lost)}" for number, lost in said if lost]
+
+
 @dataclass(slots=True)
 class _Findings:
     """Counts what was altered while one record is cleaned."""
@@ -69,7 +83,7 @@ class _Findings:
         if self.unstorable:
             said.append(f"Characters no database can store, replaced by {REPLACEMENT}: {self.unstorable}.")
         if self.line_ends:
-            said.append(f"Line ends changed to LF: {self.line_ends}.")
+            said.append(f"{_LINE_ENDS}: {self.line_ends}.")
         return tuple(said)
 
     def clean(self, text: str) -> str:

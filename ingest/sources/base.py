@@ -89,7 +89,8 @@ class Page:
 
     ``total`` counts everything the source has for the query before its limits, None while unknown;
     ``requests`` are those this page has cost, ``quota`` what is left of each budget by name; ``unchanged``
-    counts records that were left out because they are known as they are.
+    counts records that were left out because they are known as they are; ``rows`` says in which row of a file
+    each record stands.
     """
 
     records: tuple[IssueRecord, ...]
@@ -100,3 +101,4 @@ class Page:
     rejected: int = 0
     unchanged: int = 0
     quota: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    rows: tuple[int, ...] = ()

@@ -107,11 +107,42 @@ def test_a_csv_of_issues_is_read_without_being_told_its_columns(write):
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be", "cp1252"]
+)
 def test_delimiters_and_encodings_are_found_out(write, delimiter, encoding):
     path = write(f"id{delimiter}title\r\n1{delimiter}Größe falsch\r\n", encoding)
 
     assert [record.title for record in records(path)] == ["Größe falsch"]
+
+
+TAKEN = ", and all to line {} was taken for its text"
+UNCLOSED = "the quote opened in line {} is never closed"
+INSIDE = "the quote opened in line {} is closed in the middle of a text"
+
+
+@pytest.mark.parametrize(
+    ("told", "reason", "content", "titles"),
+    [
+        ('"a,b\nc,d\ne,f', UNCLOSED.format(2) + TAKEN.format(4), ("a,b\nc,d\ne,f",), []),
+        ('"a\nb",c\nd,"e\nf,g', UNCLOSED.format(4) + TAKEN.format(5), ("d", "e\nf,g"), ["a\nb"]),
+        ('"a,b\nc,"d"\ne,f\n', INSIDE.format(2) + TAKEN.format(3), ('a,b\nc,d"',), ["e"]),
+        ('"a "b" c",d\ne,f\n', INSIDE.format(2), ('a b" c"', "d"), ["e"]),
+    ],
+)
+def test_a_quote_that_does_not_match_rejects_its_row_and_names_its_line(write, told, reason, content, titles):
+    rows = records(write(f"title,body\n{told}"))
+
+    (rejected,) = (row for row in rows if isinstance(row, Rejected))
+    assert rejected.reason == f"{reason}. Close it at the end of its cell, write quotes inside it twice."
+    assert rejected.content == content
+    assert [row.title for row in rows if isinstance(row, IssueRecord)] == titles
+
+
+def test_the_first_line_for_excel_tells_the_delimiter_and_is_no_row(write):
+    path = write("sep=;\r\ntitle;body\r\na,b,c;d\r\n")
+
+    assert [(row.number, row.told.title) for row in read_issues(path)] == [(2, "a,b,c")]
 
 
 def test_a_mapping_says_what_the_columns_hold(write):
@@ -168,7 +199,12 @@ def test_what_a_file_does_not_carry_is_not_shown_as_empty(write):
 
 
 @pytest.mark.parametrize(
-    ("header", "said"), [("id,title,id\n", "Two columns are called"), ("id,,title\n", "no name")]
+    ("header", "said"),
+    [
+        ("id,title,id\n", "Two columns are called"),
+        ("id,,title\n", "no name"),
+        ('id,"title\n', "line 1 is never"),
+    ],
 )
 def test_a_header_that_is_ambiguous_is_refused(write, header, said):
     with pytest.raises(SourceError, match=said):
@@ -187,6 +223,13 @@ def test_an_excel_sheet_is_read_like_a_csv(tmp_path):
     assert guess_format(path) == "xlsx"
     assert record.key == "github.com/acme/train#7"
     assert record.opened_at == datetime(2024, 1, 31, tzinfo=UTC)
+
+
+def test_an_empty_workbook_is_called_empty(tmp_path):
+    openpyxl.Workbook().save(tmp_path / "issues")
+
+    with pytest.raises(SourceError, match="The first row is empty"):
+        records(tmp_path / "issues")
 
 
 def test_the_output_of_gh_issue_list_is_read(write):
@@ -283,6 +326,18 @@ def test_a_zip_of_dumps_is_read_where_it_lies(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["dump.zip"]
 
 
+def test_a_table_in_a_zip_is_named_as_not_read(tmp_path):
+    path = tmp_path / "dump.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.csv", "title\nCrash\n")
+        archive.writestr("b.json", json.dumps(REST))
+    rows = read_issues(path)
+
+    assert next(rows).told.number == 7
+    with pytest.raises(SourceError, match=r"not read inside one: a\.csv"):
+        next(rows)
+
+
 def test_a_broken_line_spoils_only_itself(write):
     first, broken, last = records(
         write(f"{json.dumps(REST)}\n{{oops}}\n{json.dumps(REST | {'number': 8})}\n")
@@ -297,7 +352,7 @@ def test_a_json_that_breaks_off_gives_what_came_before_and_says_so(write):
     rows = read_issues(write(json.dumps([REST, REST])[:-20]))
 
     assert next(rows).told.number == 7
-    with pytest.raises(SourceError, match="breaks off after 1 issues"):
+    with pytest.raises(SourceError, match=r"breaks off after 1 issue\."):
         next(rows)
 
 
@@ -384,8 +439,38 @@ def test_halves_of_characters_are_replaced_wherever_the_stream_is_cut(size):
     ]
 
 
+def test_a_number_json_does_not_know_is_named_in_lines_and_in_arrays(write):
+    good, bad = json.dumps(REST), json.dumps({"title": "B", "weight": float("nan")}, indent=None)
+
+    assert records(write(f"{good}\n{bad}\n"))[1].reason.startswith("it holds NaN or Infinity, which JSON")
+    with pytest.raises(SourceError, match="After 1 issue there is NaN or Infinity, which JSON"):
+        records(write(f"[{good}, {bad}]"))
+
+
+def test_a_flat_object_keeps_its_lists_and_no_list_becomes_a_text(write):
+    lines = [
+        {"title": ["x"]},
+        {"title": "A", "comments": ["one", "two"], "labels": ["bug"], "author": {"login": "mara"}},
+        {"title": "B", "milestone": ["x"], "number": 99999999999999999999},
+    ]
+    first, second, third = records(write("\n".join(map(json.dumps, lines))))
+
+    assert first.reason == "its title is no text."
+    assert [comment.body for comment in second.comments] == ["one", "two"]
+    assert (second.github_labels, second.author, second.notes) == (("bug",), "mara", ())
+    assert "Its milestone is no text" in third.notes[0]
+    assert "Its number “99999999999999999999” was left out" in third.notes[1]
+
+
+@pytest.mark.parametrize("cell", ["null", "true", "1.5", "[" * 50_000, "NaN"])
+def test_a_comment_that_looks_like_json_is_a_text(write, cell):
+    (record,) = records(write(f"title,comments\nA,{cell}\n"))
+
+    assert [comment.body for comment in record.comments] == [cell]
+
+
 def test_a_number_the_parser_cannot_hold_is_named(write):
-    with pytest.raises(SourceError, match="After 1 issues there is a number that is too large"):
+    with pytest.raises(SourceError, match="After 1 issue there is a number that is too large"):
         records(write(json.dumps([{"title": "A"}, {"title": "B", "number": 10**30}])))
 
 

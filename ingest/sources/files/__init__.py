@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ingest.normalise import REPLACEMENT
 from ingest.sources.base import Checkpoint, Page, SourceError
 from ingest.sources.files.checks import reason_against
 from ingest.sources.files.formats import guess_format
@@ -55,7 +56,7 @@ def read_issues(path: Path, mapping: Mapping[str, str] | None = None) -> Iterato
             read = read_cells(number, told, chosen) if header else read_object(number, told, mapping)
             if isinstance(read, IssueRecord) and (reason := _reason_against(read, number, first_rows)):
                 read = Rejected(number, reason)
-            yield Row(number, _with_content(read, told, is_table=bool(header)))
+            yield Row(number, _finished(read, told, is_table=bool(header)))
 
 
 def _reason_against(record: IssueRecord, number: int, first_rows: FirstRows) -> str | None:
@@ -68,12 +69,15 @@ def _reason_against(record: IssueRecord, number: int, first_rows: FirstRows) -> 
     return None if first is None else f"it is the issue of row {first} again. Keep one of the two."
 
 
-def _with_content(
+def _finished(
     read: IssueRecord | Rejected, told: Mapping[str, Any], *, is_table: bool
 ) -> IssueRecord | Rejected:
-    """Keep what stands in a rejected row, so that it can be put right."""
+    """Note the damaged characters of an issue; keep what stands in a rejected row, to be put right."""
     if isinstance(read, IssueRecord):
-        return read
+        texts = (read.title, read.body, *(comment.body for comment in read.comments))
+        damaged = sum(text.count(REPLACEMENT) for text in texts)
+        note = f"Damaged characters, shown as {REPLACEMENT}: {damaged}."
+        return replace(read, notes=(*read.notes, note)) if damaged else read
     whole = json.dumps(told, ensure_ascii=False, default=str)
     content = tuple(map(str, told.values())) if is_table else (whole,)
     return replace(read, content=content)
@@ -122,8 +126,10 @@ def _size(told: IssueRecord | Rejected) -> int:
 
 def _page(batch: Sequence[Row]) -> Page:
     rejected = [row.told for row in batch if isinstance(row.told, Rejected)]
+    issues = [(row.number, row.told) for row in batch if isinstance(row.told, IssueRecord)]
     return Page(
-        records=tuple(row.told for row in batch if isinstance(row.told, IssueRecord)),
+        records=tuple(record for _, record in issues),
+        rows=tuple(number for number, _ in issues),
         checkpoint={"row": batch[-1].number},
         problems=tuple(f"Row {each.row}: {each.reason}" for each in rejected),
         rejected=len(rejected),

@@ -28,6 +28,13 @@ LARGEST_WORKBOOK = 512 * 1024**2
 NO_ISSUES = "The file holds no issues. Choose another one."
 DAMAGED_WORKBOOK = "The workbook is damaged. Open it in a spreadsheet program and save it again as XLSX."
 
+#: Without a mark: at which of four bytes most letters have zeros.
+_ZEROS = {
+    (1, 2, 3): "utf-32-le",
+    (0, 1, 2): "utf-32-be",
+    (1, 3): "utf-16-le",
+    (0, 2): "utf-16-be",
+}
 #: How PDF, gzip, old Office files, SQLite and pictures begin.
 _OTHERS = (
     b"%PDF",
@@ -38,8 +45,11 @@ _OTHERS = (
     b"\xff\xd8\xff",
     b"GIF8",
 )
+#: The longer ones first: that of UTF-32 begins as that of UTF-16.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
@@ -65,14 +75,15 @@ def guess_format(path: Path) -> Format:
     if text.startswith("{"):
         return "jsonl" if _is_lines(path) else "json"
     if "\x00" in text:
-        raise SourceError("This is no text file. Save it as CSV, XLSX, JSON or JSON lines.", permanent=True)
+        reason = "This is no text file. Save it as CSV, XLSX, JSON or JSON lines, best in UTF-8."
+        raise SourceError(reason, permanent=True)
     if _is_one_value(text):
         raise SourceError(f"{NO_ISSUES} All that stands in it is “{text.strip()[:40]}”.", permanent=True)
     return "tsv" if guess_delimiter(re.split(r"[\r\n]", text, maxsplit=1)[0]) == "\t" else "csv"
 
 
 def guess_encoding(path: Path) -> str:
-    """UTF-8, UTF-16, or cp1252, which older spreadsheets on Windows write."""
+    """UTF-8, UTF-16, UTF-32, or cp1252, which older spreadsheets on Windows write."""
     about = path.stat()
     return _encoding(path, about.st_size, about.st_mtime_ns)
 
@@ -85,8 +96,10 @@ def _encoding(path: Path, size: int, changed: int) -> str:
         for mark, name in _MARKS:
             if start.startswith(mark):
                 return name
-        if start[1:200:2].count(0) > len(start[1:200:2]) // 2:
-            return "utf-16-le"
+        quarters = [start[at:200:4] for at in range(4)]
+        zeros = tuple(at for at, quarter in enumerate(quarters) if quarter.count(0) > len(quarter) // 2)
+        if zeros in _ZEROS:
+            return _ZEROS[zeros]
         file.seek(0)
         return "utf-8" if _is_utf8(file) else "cp1252"
 

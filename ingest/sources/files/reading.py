@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import csv
 import json
 import re
 import zipfile
@@ -12,17 +11,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain, count
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, NoReturn, cast
 
 import ijson
 import openpyxl
 
 from ingest.sources.base import SourceError
+from ingest.sources.files.delimited import read_delimited
 from ingest.sources.files.formats import (
     DAMAGED_WORKBOOK,
     LONGEST,
     MOST_COLUMNS,
-    guess_delimiter,
     guess_encoding,
     guess_format,
 )
@@ -34,7 +33,12 @@ Told = Mapping[str, Any] | Rejected
 #: So many files may be in a zip.
 MOST_MEMBERS = 10_000
 OBJECTS = (".json", ".jsonl", ".ndjson")
+#: What may hold issues too, but is not read inside a zip; so many are named.
+OTHERS = (".csv", ".tsv", ".xlsx", ".xls", ".zip", ".gz")
+NAMED = 5
 NO_OBJECT = "it is no JSON object."
+NO_CONSTANT = "NaN or Infinity, which JSON does not know. Write null instead."
+_CONSTANT = re.compile(r"[:\[,]\s*-?(?:NaN|Infinity)\b")
 #: So many brackets of JSON may be open at a time.
 DEEPEST = 1000
 FEW = 16
@@ -50,13 +54,19 @@ def read_header(path: Path) -> tuple[str, ...]:
     if guess_format(path) not in ("csv", "tsv", "xlsx"):
         return ()
     with _cells(path) as rows:
-        header = [cell.strip() for cell in next(rows, [])]
+        first = next(rows, [])
+    if isinstance(first, Rejected):
+        raise SourceError(f"The first row must name every column, but {first.reason}", permanent=True)
+    header = [cell.strip() for cell in first]
     while header and not header[-1]:
         header.pop()
     if len(header) > MOST_COLUMNS:
         reason = f"The table has {len(header):,} columns, {MOST_COLUMNS} at most can be read. Leave some out."
         raise SourceError(reason, permanent=True)
-    if not header or "" in header:
+    if not header:
+        reason = "The first row is empty. It must name every column (in a workbook, on its first sheet)."
+        raise SourceError(reason, permanent=True)
+    if "" in header:
         raise SourceError("A column has no name. The first row must name every column.", permanent=True)
     twice = next((name for name in header if header.count(name) > 1), None)
     if twice is not None:
@@ -80,6 +90,9 @@ def _table(path: Path) -> Iterator[tuple[int, Told]]:
     with _cells(path) as rows:
         next(rows, None)
         for number, cells in enumerate(rows, start=2):
+            if isinstance(cells, Rejected):
+                yield number, cells
+                continue
             if not any(cell.strip() for cell in cells):
                 continue
             if any(cell.strip() for cell in cells[len(header) :]):
@@ -91,19 +104,16 @@ def _table(path: Path) -> Iterator[tuple[int, Told]]:
 
 
 @contextmanager
-def _cells(path: Path) -> Iterator[Iterator[list[str]]]:
-    """Open a table and give its rows as lists of text."""
+def _cells(path: Path) -> Iterator[Iterator[list[str] | Rejected]]:
+    """Open a table and give its rows as lists of text, or why one cannot be read."""
     if guess_format(path) == "xlsx":
         # Opened by us: openpyxl judges a path by its ending.
         with path.open("rb") as raw:
             yield _sheet(raw)
         return
-    csv.field_size_limit(LONGEST)
     # A byte that is no character spoils itself alone.
     with path.open(encoding=guess_encoding(path), errors="replace", newline="") as file:
-        delimiter = guess_delimiter(file.readline())
-        file.seek(0)
-        yield _checked(csv.reader(file, delimiter=delimiter))
+        yield read_delimited(file, LONGEST)
 
 
 def _sheet(workbook: IO[bytes]) -> Iterator[list[str]]:
@@ -113,16 +123,6 @@ def _sheet(workbook: IO[bytes]) -> Iterator[list[str]]:
             yield [_cell(value) for value in row]
     except _DAMAGE as error:
         raise SourceError(DAMAGED_WORKBOOK, permanent=True) from error
-
-
-def _checked(rows: Iterator[list[str]]) -> Iterator[list[str]]:
-    try:
-        yield from rows
-    except csv.Error as error:
-        if "field limit" in str(error):
-            reason = f"A cell is longer than {LONGEST // 1024**2} MB. Is a quote missing?"
-            raise SourceError(reason, permanent=True) from error
-        raise SourceError(f"The table cannot be read further: {error}.", permanent=True) from error
 
 
 def _cell(value: Any) -> str:
@@ -144,17 +144,28 @@ def _lines(path: Path) -> Iterator[Told]:
                     f"A line is longer than {limit} MB. Write one issue a line.", permanent=True
                 )
             if line.strip():
-                for told in _unwrapped(_parsed(line)):
+                value, reason = _parsed(line)
+                for told in _unwrapped(value):
                     number += 1
-                    yield told if isinstance(told, dict) else Rejected(number, NO_OBJECT, (line.strip(),))
+                    yield told if isinstance(told, dict) else Rejected(number, reason, (line.strip(),))
 
 
-def _parsed(line: str) -> Any:
-    """Return what a line says, None if it is no JSON, or nested deeper than any issue."""
+def _parsed(line: str) -> tuple[Any, str]:
+    """Return what a line says, or None, and why it is no object: no JSON, or nested deeper than any issue."""
     try:
-        return json.loads(line)
+        return json.loads(line, parse_constant=_refuse_constant), NO_OBJECT
+    except _ConstantError:
+        return None, f"it holds {NO_CONSTANT}"
     except (ValueError, RecursionError):
-        return None
+        return None, NO_OBJECT
+
+
+class _ConstantError(ValueError):
+    """A number of Python or JavaScript that is none of JSON."""
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise _ConstantError(name)
 
 
 def _objects(path: Path) -> Iterator[Told]:
@@ -179,10 +190,16 @@ def _json_values(file: IO[bytes]) -> Iterator[Told]:
                 number += 1
                 yield told if isinstance(told, dict) else Rejected(number, NO_OBJECT, (str(told),))
     except (ijson.JSONError, UnicodeError) as error:
-        reason = f"The JSON breaks off after {number} issues. Is the file complete?"
-        if "overflow" in str(error):
-            reason = f"After {number} issues there is a number that is too large. Leave that issue out."
-        raise SourceError(reason, permanent=True) from error
+        raise SourceError(_why_it_ends(number, str(error)), permanent=True) from error
+
+
+def _why_it_ends(number: int, said: str) -> str:
+    after = f"{number:,} issue{'' if number == 1 else 's'}"
+    if "overflow" in said:
+        return f"After {after} there is a number that is too large. Leave that issue out."
+    if _CONSTANT.search(said):
+        return f"After {after} there is {NO_CONSTANT} What follows was not read."
+    return f"The JSON breaks off after {after}. Is the file complete?"
 
 
 def _unwrapped(value: Any) -> Iterator[Any]:
@@ -198,8 +215,9 @@ def _unwrapped(value: Any) -> Iterator[Any]:
 def _zip(path: Path) -> Iterator[Told]:
     """Read the JSON files of a zip where they lie: nothing is unpacked to the disk."""
     with zipfile.ZipFile(path) as archive:
-        members = [each for each in archive.infolist() if each.filename.lower().endswith(OBJECTS)]
-        members = [each for each in members if not each.filename.startswith("__MACOSX/")]
+        inside = [each for each in archive.infolist() if not each.filename.startswith("__MACOSX/")]
+        members = [each for each in inside if each.filename.lower().endswith(OBJECTS)]
+        others = [each.filename for each in inside if each.filename.lower().endswith(OTHERS)]
         if not members:
             raise SourceError(
                 "The zip holds no .json, .jsonl or .ndjson file. Upload tables as they are.", permanent=True
@@ -209,6 +227,11 @@ def _zip(path: Path) -> Iterator[Told]:
             raise SourceError(reason, permanent=True)
         readers = (_member(archive, each) for each in sorted(members, key=lambda each: each.filename))
         yield from chain.from_iterable(readers)
+    if others:
+        more = f" and {len(others) - NAMED:,} more" if len(others) > NAMED else ""
+        names = ", ".join(sorted(others)[:NAMED]) + more
+        reason = f"The zip holds files that are not read inside one: {names}. Upload each by itself."
+        raise SourceError(reason, permanent=True)
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[Told]:

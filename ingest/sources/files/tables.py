@@ -14,14 +14,21 @@ from ingest.sources.github.addresses import IssueAddress, read_issue, read_repos
 from ingest.sources.github.rest_records import author_of
 from labeling.records import CommentRecord, IssueRecord
 
+#: So much of a value stands in a note.
+LONGEST_QUOTE = 40
+#: What JSON has beside single values.
+_NO_TEXTS = (list, Mapping)
 _SEPARATOR = re.compile(r"\s*[;,|\n]\s*")
 
 
 def read_cells(number: int, cells: Mapping[str, Any], mapping: Mapping[str, str]) -> IssueRecord | Rejected:
     """Turn a row into a record; ``mapping`` is ``{column: field}``."""
     told = {field: cells.get(column) for column, field in mapping.items()}
-    texts = {field: "" if value is None else str(value) for field, value in told.items()}
+    wrong = next((name for name in ("id", "title", "body") if isinstance(told.get(name), _NO_TEXTS)), None)
+    if wrong is not None:
+        return Rejected(number, f"its {wrong} is no text.")
     notes: list[str] = []
+    texts = {field: _text(field, value, notes) for field, value in told.items()}
     place = _place(texts, notes)
     if place is None and not any(texts.get(name, "").strip() for name in ("id", "title", "body")):
         return Rejected(number, "it has no title, no text, no id and no address.")
@@ -34,7 +41,7 @@ def read_cells(number: int, cells: Mapping[str, Any], mapping: Mapping[str, str]
         url=_web_address(texts.get("url", ""), notes),
         title=texts.get("title", ""),
         body=texts.get("body", ""),
-        state=texts.get("state", "").strip().lower() or None,
+        state=_state(texts, notes),
         state_reason=texts.get("state_reason", "").strip().lower() or None,
         author=author,
         author_kind=author_kind,
@@ -49,6 +56,18 @@ def read_cells(number: int, cells: Mapping[str, Any], mapping: Mapping[str, str]
     )
 
 
+def _text(field: str, value: Any, notes: list[str]) -> str:
+    """Give a value as text; only comments and GitHub labels may be lists."""
+    if isinstance(value, _NO_TEXTS) and field in ("comments", "github_labels"):
+        return json.dumps(value, default=str)
+    if isinstance(value, Mapping) and field == "author":
+        value = value.get("login")
+    if isinstance(value, _NO_TEXTS):
+        notes.append(f"Its {_words(field)} is no text and was left out.")
+        return ""
+    return "" if value is None else str(value)
+
+
 def _place(texts: Mapping[str, str], notes: list[str]) -> IssueAddress | None:
     """Find repository and number, from the address or from their own columns."""
     try:
@@ -56,11 +75,25 @@ def _place(texts: Mapping[str, str], notes: list[str]) -> IssueAddress | None:
     except SourceError:
         pass
     repository, number = texts.get("repository", "").strip(), texts.get("number", "").strip().lstrip("#")
-    try:
-        return IssueAddress(read_repository(repository), int(number)) if repository and number else None
-    except (SourceError, ValueError):
-        notes.append(f"“{repository}” and “{number}” are no repository and number of GitHub.")
+    if not number:
         return None
+    if not repository:
+        notes.append(f"Its number {_quoted(number)} was left out: it needs a repository beside it.")
+        return None
+    try:
+        return IssueAddress(read_repository(repository), int(number))
+    except (SourceError, ValueError):
+        both = f"Its repository {_quoted(repository)} and number {_quoted(number)}"
+        notes.append(f"{both} are none of GitHub, and the number was left out. Write owner/name and 7.")
+        return None
+
+
+def _state(texts: Mapping[str, str], notes: list[str]) -> str | None:
+    """Keep what other trackers call it, but say so: a wrong column may have been mapped."""
+    told = texts.get("state", "").strip()
+    if told and told.lower() not in ("open", "closed", "merged"):
+        notes.append(f"Its state {_quoted(told)} is neither open nor closed, and was kept as it is.")
+    return told.lower() or None
 
 
 def _web_address(told: str, notes: list[str]) -> str | None:
@@ -68,7 +101,7 @@ def _web_address(told: str, notes: list[str]) -> str | None:
     address = told.strip()
     if not address or address.lower().startswith(("https://", "http://")):
         return address or None
-    notes.append("The address is none of the web and was left out.")
+    notes.append(f"Its address {_quoted(address)} is none of the web and was left out.")
     return None
 
 
@@ -79,17 +112,27 @@ def _time(texts: Mapping[str, str], name: str, notes: list[str]) -> datetime | N
         return None
     try:
         read = datetime.fromisoformat(told)
-    except ValueError:
-        notes.append(f"“{told}” was not understood as a time and left out. Write it as 2024-01-31T12:00:00Z.")
+        return read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
+    except (ValueError, OverflowError):
+        said = f"Its {_words(name)} {_quoted(told)} was not understood as a time and left out."
+        notes.append(f"{said} Write it as 2024-01-31T12:00:00Z.")
         return None
-    return read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
+
+
+def _words(field: str) -> str:
+    return field.replace("_at", " date").replace("_", " ")
+
+
+def _quoted(told: str) -> str:
+    """Quote the beginning of a value: where a wrong column was mapped, it is a whole text."""
+    return f"“{told[:LONGEST_QUOTE]}{'…' * (len(told) > LONGEST_QUOTE)}”"
 
 
 def _labels(told: Any) -> tuple[str, ...]:
     if isinstance(told, str) and told.strip().startswith("["):
         try:
             told = json.loads(told)
-        except ValueError:
+        except (ValueError, RecursionError):
             told = told.strip(" []")
     if isinstance(told, str):
         told = _SEPARATOR.split(told.strip())
@@ -103,7 +146,9 @@ def _comments(told: str) -> tuple[CommentRecord, ...]:
         return ()
     try:
         listed = json.loads(told)
-    except ValueError:
+    except (ValueError, RecursionError):
+        listed = None
+    if not isinstance(listed, list):
         listed = [told]
     bodies = [each.get("body", "") if isinstance(each, Mapping) else each for each in listed]
     return tuple(CommentRecord(id=str(at), body=str(body)) for at, body in enumerate(bodies, start=1))
