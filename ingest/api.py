@@ -90,6 +90,8 @@ class ImportOutput(serializers.ModelSerializer[ImportRun]):
             "quota",
             "waiting_until",
             "problems",
+            "noted",
+            "notes",
             "error",
             "created_at",
             "finished_at",
@@ -105,7 +107,7 @@ class StartedOutput(ImportOutput):
         fields = (*ImportOutput.Meta.fields, "imports")
 
 
-WOULD_BE = ("rows", "new", "changed", "same", "rejected", "problems")
+WOULD_BE = ("rows", "new", "changed", "same", "rejected", "problems", "noted", "notes")
 
 
 class WouldBeOutput(serializers.ModelSerializer[Upload]):

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from ingest.leases import TURN, LeaseLostError, keep_alive, take, working
 from ingest.models import Upload
-from ingest.normalise import cleaned
+from ingest.normalise import cleaned, row_notes
 from ingest.services import file_of
 from ingest.sources.base import Page, SourceError
 from ingest.sources.files import read_pages
@@ -56,7 +56,8 @@ def _read(lease: jobs.Lease, turn: float | None) -> bool:
 
 
 def _compare(study: Study, page: Page, upload: Upload) -> None:
-    incoming = read_incoming(study, [cleaned(record) for record in page.records])
+    records = [cleaned(record) for record in page.records]
+    incoming = read_incoming(study, records)
     known = KnownIssues(study, list(incoming.records.values()))
     for key, told in incoming.hashes.items():
         issue = known.find(incoming.records[key])
@@ -69,12 +70,15 @@ def _compare(study: Study, page: Page, upload: Upload) -> None:
     upload.rows += len(page.records) + page.rejected
     upload.rejected += page.rejected + incoming.rejected
     upload.problems = [*upload.problems, *page.problems][:MOST_PROBLEMS]
+    notes = row_notes(page.rows, records)
+    upload.noted += len(notes)
+    upload.notes = [*upload.notes, *notes][:MOST_PROBLEMS]
     upload.checkpoint = page.checkpoint
 
 
 def _keep(lease: jobs.Lease, upload: Upload) -> None:
     """Remember how far it came, if the lease is still ours."""
-    names = ("rows", "new", "changed", "same", "rejected", "problems", "checkpoint")
+    names = ("rows", "new", "changed", "same", "rejected", "problems", "noted", "notes", "checkpoint")
     mine = Upload.objects.filter(pk=upload.pk, lease_holder=lease.holder, state=State.RUNNING)
     told = {name: getattr(upload, name) for name in names}
     if not mine.update(**told, lease_until=timezone.now() + jobs.LEASE, attempts=0):

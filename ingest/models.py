@@ -33,6 +33,10 @@ class ImportRun(Leased):
         default=dict, blank=True, help_text="Requests left to the token, as GitHub last said, by budget."
     )
     problems = models.JSONField(default=list, blank=True, help_text="Sentences a study lead understands.")
+    noted = models.PositiveIntegerField(
+        default=0, help_text="Rows of a file that came in with less than they say."
+    )
+    notes = models.JSONField(default=list, blank=True, help_text="What the first of these rows lost.")
 
     class Meta:
         ordering = ("-id",)
@@ -58,6 +62,10 @@ class Upload(Leased):
     same = models.PositiveIntegerField(default=0)
     rejected = models.PositiveIntegerField(default=0)
     problems = models.JSONField(default=list, blank=True, help_text="Why rows would be rejected.")
+    noted = models.PositiveIntegerField(
+        default=0, help_text="Rows that would come in with less than they say."
+    )
+    notes = models.JSONField(default=list, blank=True, help_text="What the first of these rows would lose.")
     run = models.OneToOneField(
         ImportRun, null=True, blank=True, on_delete=models.CASCADE, related_name="upload"
     )

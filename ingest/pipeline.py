@@ -16,7 +16,7 @@ from ingest.diffs import complete_issue, is_waiting
 from ingest.known import StudyKnows
 from ingest.leases import TURN, LeaseLostError, keep_alive, take, try_later, working
 from ingest.models import ImportRun
-from ingest.normalise import cleaned
+from ingest.normalise import cleaned, row_notes
 from ingest.servers import access_for
 from ingest.services import path_of
 from ingest.sources.base import Page, SourceError, SourceQuery
@@ -126,7 +126,8 @@ def _pages(run: ImportRun, renew: Callable[[], None]) -> Iterator[Page]:
 
 def _store(lease: jobs.Lease, study: Study, page: Page) -> ImportRun:
     """Keep a page and its checkpoint in one transaction, if the lease is still ours."""
-    incoming = read_incoming(study, [cleaned(each) for each in page.records])
+    records = [cleaned(each) for each in page.records]
+    incoming, notes = read_incoming(study, records), row_notes(page.rows, records)
     with transaction.atomic():
         run = _locked(lease)
         result = add_incoming(study=run.study, incoming=incoming, run_id=run.pk)
@@ -143,6 +144,8 @@ def _store(lease: jobs.Lease, study: Study, page: Page) -> ImportRun:
         run.requests += page.requests
         run.quota = {**run.quota, **page.quota}
         run.problems = _more_problems(run.problems, page.problems)
+        run.noted += len(notes)
+        run.notes = [*run.notes, *notes][:MOST_PROBLEMS]
         run.progress = {}
         run.lease_until = timezone.now() + jobs.LEASE
         run.save()

@@ -51,12 +51,13 @@ def try_upload(*, upload: Upload, mapping: Mapping[str, str] | None = None) -> U
             state=State.QUEUED,
             checkpoint={},
             problems=[],
+            notes=[],
             lease_holder="",
             lease_until=None,
             finished_at=None,
             attempts=0,
             error="",
-            **dict.fromkeys(("rows", "new", "changed", "same", "rejected"), 0),
+            **dict.fromkeys(("rows", "new", "changed", "same", "rejected", "noted"), 0),
         )
     try_file(upload.pk, turn=AT_ONCE)
     upload.refresh_from_db()

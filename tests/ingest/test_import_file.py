@@ -5,6 +5,7 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from django.urls import reverse
 
 from ingest.dry_run import try_file
 from ingest.models import ImportRun, Upload
@@ -173,6 +174,35 @@ def test_a_dry_run_tells_new_same_changed_and_rejected_rows_and_stores_nothing(s
     assert (tried.state, tried.rows, numbers(tried)) == (Upload.State.DONE, 4, (1, 1, 1, 1))
     assert "Row 6" in tried.problems[0]
     assert study.issues.count() == 2
+
+
+def test_what_rows_lose_is_told_before_the_import_after_it_and_at_the_issue(study, client):
+    rows = (
+        "title,created_at,repository,number,state,url\nFine,2024-01-31,,,open,\nCrash,31.01.2024,,,open,\n"
+        "Hang,,bad repo,two,maybe,javascript:x\nHalf \ufffd,,,,,\n" + f"Long,{'x' * 99},,,,\n"
+    )
+
+    tried = try_upload(upload=take(study, rows))
+    run = run_import(import_upload(upload=tried, by=lead_of(study)).pk)
+
+    assert (tried.noted, tried.notes) == (run.noted, run.notes)
+    assert (run.noted, run.fetched) == (4, 5)
+    first, second, third, last = run.notes
+    assert first.startswith("Row 3: Its created date “31.01.2024” was not understood as a time and left out.")
+    for told in ("repository “bad repo” and number “two”", "state “maybe”", "address “javascript:x”"):
+        assert told in second
+    assert third == "Row 5: Damaged characters, shown as \ufffd: 1."
+    assert f"“{'x' * 40}…”" in last
+    client.force_login(lead_of(study).user)
+    issue = study.issues.get(latest__title="Crash")
+    for url in (
+        reverse("ingest:import-file", args=[study.slug, tried.pk]),
+        reverse("ingest:import-detail", args=[study.slug, run.pk]),
+        reverse("labeling:issue-detail", args=[study.slug, issue.pk]),
+    ):
+        assert "“31.01.2024”" in client.get(url, follow=True).content.decode(), url
+    told = client.get(reverse("api_ingest:import-detail", args=[study.slug, run.pk])).json()
+    assert (told["noted"], told["notes"]) == (4, run.notes)
 
 
 def test_a_worker_reads_a_long_file_to_its_end_from_where_the_request_stopped(study, monkeypatch):

@@ -140,8 +140,8 @@ class Command(BaseCommand):
         runs = list(runs)
         for run in runs:
             name = f"{title_of(run.source, run.query)}: " if len(runs) > 1 else ""
-            for problem in run.problems:
-                self.stderr.write(problem)
+            for sentence in (*run.problems, *run.notes):
+                self.stderr.write(sentence)
             if run.state == ImportRun.State.DONE:
                 self.stdout.write(f"{name}Imported {_issues(run.fetched)}: {_numbers(run)}.")
             else:
@@ -160,11 +160,11 @@ class Command(BaseCommand):
             upload.refresh_from_db()
         finally:
             forget_upload(upload)
-        for problem in upload.problems:
-            self.stderr.write(problem)
+        for sentence in (*upload.problems, *upload.notes):
+            self.stderr.write(sentence)
         self.stdout.write(
             f"Rows read: {upload.rows:,}. They would bring {upload.new:,} new, {upload.changed:,} changed, "
-            f"{upload.same:,} unchanged, {upload.rejected:,} rejected. Nothing was stored."
+            f"{upload.same:,} unchanged, {upload.rejected:,} rejected{_noted(upload)}. Nothing was stored."
         )
 
 
@@ -196,7 +196,11 @@ def _issues(count: int) -> str:
 
 def _numbers(run: ImportRun) -> str:
     rejected = f", {run.rejected:,} rejected" if run.rejected else ""
-    return f"{run.added:,} new, {run.changed:,} changed, {run.same:,} unchanged{rejected}"
+    return f"{run.added:,} new, {run.changed:,} changed, {run.same:,} unchanged{rejected}{_noted(run)}"
+
+
+def _noted(told: ImportRun | Upload) -> str:
+    return f", {told.noted:,} with notes" if told.noted else ""
 
 
 def _why_it_stopped(run: ImportRun) -> str:
