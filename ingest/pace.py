@@ -12,6 +12,8 @@ from ingest.models import Pace
 
 #: A request is over after so long: it timed out, or its worker is dead.
 LONGEST_REQUEST = timedelta(seconds=30)
+#: GitHub's limits are by the hour; what is longer comes of a clock that was put back.
+LONGEST_PAUSE = timedelta(minutes=70)
 #: Seconds until somebody who found a request under way asks again.
 ASK_AGAIN = 0.2
 
@@ -28,6 +30,11 @@ class SharedPace:
         with transaction.atomic():
             flight, pace = self._locked("flight"), self._locked(budget)
             now = timezone.now()
+            paused = Pace.objects.filter(
+                key=f"pause:{self._who}", free_at__gt=now, free_at__lte=now + LONGEST_PAUSE
+            ).first()
+            if paused is not None:
+                return (paused.free_at - now).total_seconds()
             if now < flight.free_at <= now + LONGEST_REQUEST:
                 return ASK_AGAIN
             # A clock that was put back must not make us wait for hours.
@@ -37,6 +44,11 @@ class SharedPace:
             for row in (flight, pace):
                 row.save(update_fields=["free_at"])
         return 0.0
+
+    def pause(self, seconds: float) -> None:
+        """Let nobody ask for so long: GitHub wants it of the token, not of one import."""
+        until = timezone.now() + timedelta(seconds=seconds)
+        Pace.objects.update_or_create(key=f"pause:{self._who}", defaults={"free_at": until})
 
     def done(self) -> None:
         """Let the next one ask."""

@@ -28,4 +28,4 @@ def _pacing(token: str | None, api_base: str, keep_alive: Callable[[], None]) ->
     if urlsplit(api_base).hostname in ("127.0.0.1", "localhost"):
         return Pacing(spacing={}, backoff=0.01, keep_alive=keep_alive)
     shared = SharedPace(token, api_base)
-    return Pacing(keep_alive=keep_alive, turn=shared.turn, done=shared.done)
+    return Pacing(keep_alive=keep_alive, turn=shared.turn, done=shared.done, pause=shared.pause)

@@ -161,6 +161,15 @@ def test_two_workers_with_one_token_ask_one_after_another():
     assert second.turn("search", 10.0) == 0
 
 
+def test_a_pause_is_the_token_s_and_not_one_import_s():
+    first, second = (SharedPace("secret", "https://api.github.com") for _ in range(2))
+    first.pause(90)
+    assert second.turn("core", 1.0) == pytest.approx(90, abs=2)
+    assert SharedPace("other", "https://api.github.com").turn("core", 1.0) == 0
+    first.pause(0)
+    assert second.turn("core", 1.0) == 0
+
+
 def test_a_pace_tells_no_token_and_survives_dead_workers_and_clocks_that_were_put_back():
     pace = SharedPace("secret", "https://api.github.com")
     pace.turn("core", 1.0)  # and never done

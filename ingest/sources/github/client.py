@@ -42,7 +42,8 @@ class Pacing:
     ``spacing`` keeps GitHub's advice of serial, spaced requests; ``reserve`` requests of an hour are left
     to the owner of the token; ``keep_alive`` is called while time passes, so that a lease is renewed.
     ``turn`` takes the turn for a request of a budget among all who use the token, or gives the seconds after
-    which to ask again; ``done`` gives it back. Without it each client keeps the pace for itself.
+    which to ask again; ``done`` gives it back, ``pause`` tells the others of a limit. Without them each
+    client keeps the pace for itself.
     """
 
     spacing: Mapping[Budget, float] = field(
@@ -56,6 +57,7 @@ class Pacing:
     keep_alive: Callable[[], None] = _nothing
     turn: Callable[[str, float], float] | None = None
     done: Callable[[], None] = _nothing
+    pause: Callable[[float], None] = lambda _: None
 
 
 class OverloadedError(SourceError):
@@ -175,12 +177,14 @@ class Client:
         """Wait as long as an answer says that a limit lasts; secondary limits often do not say."""
         retry_after, reset = answer.number("retry-after"), answer.number("x-ratelimit-reset")
         if retry_after is not None:
-            self.wait(retry_after + self._jitter(), "GitHub asks for a pause.")
+            seconds, reason = retry_after + self._jitter(), "GitHub asks for a pause."
         elif answer.number("x-ratelimit-remaining") == 0 and reset is not None:
             seconds = max(reset - self._pacing.now(), 0) + 1 + self._jitter()
-            self.wait(seconds, "The hourly number of requests that GitHub allows is used up.")
+            reason = "The hourly number of requests that GitHub allows is used up."
         else:
-            self.wait(60.0 * 2 ** (attempt - 1), "GitHub asks for slower requests.")
+            seconds, reason = 60.0 * 2 ** (attempt - 1), "GitHub asks for slower requests."
+        self._pacing.pause(seconds)
+        self.wait(seconds, reason)
 
     def _ask(
         self, verb: str, url: str, *, budget: Budget, tries: int, body: Any = None, etag: str = ""
@@ -244,7 +248,7 @@ class Client:
             self._last[budget] = time.monotonic()
             return
         while (pause := self._pacing.turn(budget, spacing)) > 0:
-            self.wait(pause, "Other imports use the same token.")
+            self.wait(pause, "GitHub wants this token to pause, or other imports use it.")
 
     def _mind_reserve(self, budget: Budget, answer: Answer) -> None:
         """Remember to stop before the hour's requests are used up, where there are many."""
