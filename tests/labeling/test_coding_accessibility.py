@@ -65,7 +65,9 @@ def test_a_unit_is_coded_quoted_corrected_and_handed_in_without_a_mouse(page: Pa
     expect(page.locator("#cause-logic")).to_be_focused()
     keys.press("ArrowDown")
     keys.press("/")
-    keys.type("rewrite")
+    keys.type("zzz")
+    expect(page.locator("#filter-none")).to_have_text("No category matches “zzz”.")
+    page.locator("#filter").fill("rewrite")
     keys.press("Enter")
     expect(page.locator("#fix-rewrite")).to_be_checked()
     keys.press("Shift+N")
@@ -81,9 +83,14 @@ def test_a_unit_is_coded_quoted_corrected_and_handed_in_without_a_mouse(page: Pa
     assert submission.evidence.get().quote == "It stops at step 1900."
 
 
-def test_at_400_percent_nothing_is_lost_to_the_side(page: Page, live_server):
+def test_at_400_percent_nothing_is_lost_and_an_error_is_shown(browser: Browser, live_server):
     coding_round, ada = coding_round_of(ISSUE)
+    page = browser.new_page()
     open_unit(page, live_server.url, coding_round, ada)
     page.set_viewport_size({"width": 320, "height": 256})
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
-    expect(page.locator(".phone-bar").get_by_role("button", name="Submit")).to_be_visible()
+    select(page, "body", "step 1900")
+    assert page.locator("#selection-bar").bounding_box()["height"] < 64
+    page.locator(".phone-bar").get_by_role("button", name="Submit").click()
+    expect(page.locator("#codes [data-focus]").first).to_be_focused()
+    page.close()

@@ -143,6 +143,7 @@ def test_the_known_answer_comes_after_the_own_one_and_ends_it(client, opened):
     shown = client.get(handed_in["Location"]).text
     assert WHY in shown
     assert "2 of 3 match" in shown
+    assert 'data-keys="Enter ]"' in shown
     assert (
         assignment.round_unit.round.codebook.dimensions.get(key="symptom")
         .categories.get(code="crash")
