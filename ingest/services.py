@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import IO, Any
@@ -77,10 +77,11 @@ def start_imports(
 
     Each goes on, waits and fails by itself. A search and a list of addresses are one import.
     """
-    repositories = list(dict.fromkeys(query.get("repositories") or ()))
-    apart = [[name] for name in repositories] if not query.get("search") and repositories else [repositories]
     with transaction.atomic():
-        _github_query(study, query)  # what is wrong is said of all of them at once
+        # What is wrong is said of all of them at once.
+        repositories = _github_query(study, query)[0]["repositories"]
+        is_apart = not query.get("search") and repositories
+        apart = [[name] for name in repositories] if is_apart else [repositories]
         return [
             start_import(
                 study=study,
@@ -209,6 +210,19 @@ def _where_to_begin(study: Study, source: str, query: Mapping[str, Any]) -> dict
     return {"seen": seen, "before": sorted(seen), "etags": etags} if seen else {}
 
 
+def _spelt_as_before(study: Study, repositories: Iterable[str]) -> list[str]:
+    """GitHub minds no case: one repository is one, and is gone on with under its first name."""
+    before = {
+        name.casefold(): name
+        for query in study.import_runs.order_by("-pk").values_list("query", flat=True)
+        for name in query.get("repositories") or ()
+    }
+    once: dict[str, str] = {}
+    for name in repositories:
+        once.setdefault(name.casefold(), before.get(name.casefold(), name))
+    return list(once.values())
+
+
 def _github_query(study: Study, told: Mapping[str, Any]) -> tuple[dict[str, Any], list[Rule]]:
     errors: dict[str, list[str]] = {}
     api_base = told.get("api_base") or settings.GITHUB_API_URLS[0]
@@ -216,6 +230,7 @@ def _github_query(study: Study, told: Mapping[str, Any]) -> tuple[dict[str, Any]
         errors["api_base"] = [f"Choose one of {', '.join(settings.GITHUB_API_URLS)}."]
     site = site_of(api_base)
     repositories = _cleaned(told, "repositories", lambda each: read_repository(each, site), errors)
+    repositories = _spelt_as_before(study, repositories)
     issues = _cleaned(told, "issues", lambda each: _checked_address(each, site), errors)
     search = clean_text(str(told.get("search") or "")).strip()
     if bool(told.get("issues")) == bool(told.get("repositories") or search):

@@ -16,11 +16,11 @@ from labeling.models import (
     Membership,
     Round,
     RoundUnit,
-    SampleUnit,
     SnapshotDocument,
     Study,
 )
 from labeling.models.decision import UNIT
+from labeling.selectors.draws import sampled_count
 from labeling.services.events import record
 from labeling.services.rules import FIELDS, Facts, Rule, clean_rule, passes
 
@@ -205,25 +205,33 @@ def funnel(study: Study) -> list[FunnelStep]:
 def source_total(study: Study) -> int | None:
     """What the sources of the study have before any limit or rule; None if one of them did not say.
 
-    Of runs that asked for the same, the newest counts; of a file, what no earlier import had brought.
+    Of runs that asked for the same, the newest counts. Of files and lists of addresses counts what is stored:
+    a row that was mended, or an address given again, is no other issue.
     """
     newest: dict[str, int | None] = {}
+    named = searched = 0
     for run in study.import_runs.order_by("pk"):
-        if run.total is None and not run.fetched:
-            continue
-        if "file" in run.query:
-            told = {f"import {run.pk}": run.total and run.total - run.same - run.changed}
-        else:
+        if "file" in run.query or run.query.get("issues"):
+            named += run.added
+        elif run.total is not None or run.fetched:
+            searched += bool(run.query.get("search"))
             told = run.checkpoint.get("totals") or {str(sorted(run.query.items())): run.total}
-        newest |= told
-    known = [count for count in newest.values() if count is not None]
-    return sum(known) if known and len(known) == len(newest) else None
+            newest |= {name.casefold(): count for name, count in told.items()}
+    counts = [count for count in newest.values() if count is not None]
+    if len(counts) < len(newest) or not (newest or named):
+        return None
+    return sum(counts) + (named if searched else _stored_elsewhere(study, newest))
+
+
+def _stored_elsewhere(study: Study, listed: Iterable[str]) -> int:
+    """Count the issues of repositories that were not listed; ``listed`` names each with its kind of unit."""
+    repositories = {name.rpartition(" ")[0] for name in listed}
+    stored = study.issues.order_by().values_list("repository").annotate(Count("pk"))
+    return sum(count for repository, count in stored if repository.casefold() not in repositories)
 
 
 def _later_steps(study: Study) -> list[FunnelStep]:
     """Count units drawn, excluded, coded and decided; an open round is counted as nothing coded yet."""
-    drawn = SampleUnit.objects.using(study._state.db)
-    drawn = drawn.filter(sample__study=study, replaced_by__isnull=True).exclude(drawn=SampleUnit.Drawn.PILOT)
     closed = RoundUnit.objects.using(study._state.db)
     closed = closed.filter(
         round__study=study,
@@ -234,7 +242,7 @@ def _later_steps(study: Study) -> list[FunnelStep]:
     out = closed.filter(decisions__dimension=UNIT, decisions__excluded=True).exclude(decisions__how="")
     coded = closed.filter(assignments__submissions__isnull=False).exclude(unit__in=out.values("unit"))
     final = coded.filter(round__state=Round.State.RECONCILED)
-    sampled, excluded = _units(drawn), _units(out)
+    sampled, excluded = sampled_count(study), _units(out)
     return [
         FunnelStep("sampled", "Sampled", sampled),
         FunnelStep("excluded", "Excluded at coding", max(sampled - excluded, 0), excluded),

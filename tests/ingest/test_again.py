@@ -197,6 +197,20 @@ def test_repositories_are_imported_side_by_side_each_from_where_it_ended(study, 
     assert (both.added, both.fetched) == (0, 0)
     assert source_total(study) == both.total
 
+    # GitHub minds no case: this goes on too, and counts nothing twice.
+    (other,) = start_imports(study=study, query={"repositories": ["Acme/Train"]}, by=lead_of(study))
+    assert run_import(other.pk).added == 0
+    assert other.query["repositories"] == ["acme/train"]
+    assert source_total(study) == both.total
+
+
+def test_addresses_count_once_however_often_they_are_given(study, github):
+    for numbers in ((1,), (1, 2), (99_999,)):
+        addresses = [f"https://github.com/acme/train/issues/{number}" for number in numbers]
+        (run,) = start_imports(study=study, query={"issues": addresses}, by=lead_of(study))
+        run_import(run.pk)
+    assert source_total(study) == study.issues.count() > 0
+
 
 def test_what_is_wrong_with_several_repositories_starts_none(study, github):
     with pytest.raises(InvalidInputError):
