@@ -201,6 +201,9 @@ def test_what_rows_lose_is_told_before_the_import_after_it_and_at_the_issue(stud
         reverse("labeling:issue-detail", args=[study.slug, issue.pk]),
     ):
         assert "“31.01.2024”" in client.get(url, follow=True).content.decode(), url
+    hang = study.issues.get(latest__title="Hang")
+    shown = client.get(reverse("labeling:issue-detail", args=[study.slug, hang.pk])).content.decode()
+    assert "Maybe</span>" in shown
     told = client.get(reverse("api_ingest:import-detail", args=[study.slug, run.pk])).json()
     assert (told["noted"], told["notes"]) == (4, run.notes)
 

@@ -83,8 +83,8 @@ def _place(texts: Mapping[str, str], notes: list[str]) -> IssueAddress | None:
     try:
         return IssueAddress(read_repository(repository), int(number))
     except (SourceError, ValueError):
-        both = f"Its repository {_quoted(repository)} and number {_quoted(number)}"
-        notes.append(f"{both} are none of GitHub, and the number was left out. Write owner/name and 7.")
+        said = f"Its repository {_quoted(repository)} and number {_quoted(number)} are none of GitHub."
+        notes.append(f"{said} The number was left out. Write owner/name, and the number in digits.")
         return None
 
 
