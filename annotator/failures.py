@@ -16,6 +16,7 @@ from django.views.defaults import page_not_found
 from labeling.errors import NOT_STORED, InvalidInputError, StudyRuleError
 
 AWAY = "The database cannot be reached just now. Wait a minute and send the request again."
+ONLY_FORMS = "This address only takes what a form sends. Go back to the page of the form."
 FAULT = (
     "The server could not finish this request; the error is in its log. Nothing that was saved before is "
     "lost. If it happens again, tell whoever runs this installation what you sent and when."
@@ -81,7 +82,13 @@ class RuleMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
+        response = self.get_response(request)
+        if response.status_code != HTTPStatus.METHOD_NOT_ALLOWED or is_api(request):
+            return response
+        # The address of a form that was refused stays in the browser's bar, and Enter there asks for it.
+        told = render(request, "409.html", {"exception": ONLY_FORMS}, status=response.status_code)
+        told["Allow"] = response["Allow"]
+        return told
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Answer for rules of the study and bad input alone; everything else is a fault of ours."""

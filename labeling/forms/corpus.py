@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 from django.forms.utils import flatatt
+from django.http import QueryDict
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
@@ -107,11 +108,16 @@ class EligibilityForm(forms.Form):
         label="Reason",
         required=False,
         max_length=300,
-        help_text="Printed in the funnel of the paper.",
+        help_text="Needed to include or to leave out; printed in the funnel of the paper.",
         widget=PlainInput,
     )
     issues = IdsField(required=False)
     all_matching = forms.BooleanField(label="All that match, not only those ticked", required=False)
+
+    @property
+    def ticked(self) -> set[str]:
+        """What was ticked, for the page that comes back because something else is missing."""
+        return set(self.data.getlist("issues")) if isinstance(self.data, QueryDict) else set()
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data

@@ -1,6 +1,6 @@
 """A row of the corpus. A list has fifty of them, and a template takes ten times as long for each."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from html import escape
 
 from django import template
@@ -15,14 +15,16 @@ _GONE = ' <span class="pill">gone</span>'
 
 
 @register.simple_tag
-def issue_row(issue: ListedIssue, corpus_url: str, may_choose: bool) -> SafeString:
+def issue_row(
+    issue: ListedIssue, corpus_url: str, may_choose: bool, ticked: Container[str] = ()
+) -> SafeString:
     """Write one issue of the list; what a round hides has a lock in its place."""
     name, state = escape(issue.ref), _hidden() if issue.state is None else escape(issue.state)
     fix = _hidden() if issue.has_fix is None else "merged" if issue.has_fix else ""
     labels = _hidden() if issue.github_labels is None else _labels(issue.github_labels)
     use = "coded" if issue.coded else "sampled" if issue.sampled else ""
     return mark_safe(  # noqa: S308 - what comes from an issue is escaped, here and below
-        f"<tr>{_choice(issue.id, name) if may_choose else ''}"
+        f"<tr>{_choice(issue.id, name, ticked) if may_choose else ''}"
         f'<th scope="row" class="nowrap"><a href="{escape(corpus_url)}{issue.id}/">{name}</a>'
         f"{_GONE if issue.gone else ''}</th>"
         f'<td class="issue-title">{escape(issue.title) or "Without title"}</td><td>{state}</td>'
@@ -31,8 +33,10 @@ def issue_row(issue: ListedIssue, corpus_url: str, may_choose: bool) -> SafeStri
     )
 
 
-def _choice(issue_id: int, name: str) -> str:
-    return f'<td><input type="checkbox" name="issues" value="{issue_id}" aria-label="Choose {name}"></td>'
+def _choice(issue_id: int, name: str, ticked: Container[str]) -> str:
+    checked = " checked" if str(issue_id) in ticked else ""
+    box = f'<input type="checkbox" name="issues" value="{issue_id}" aria-label="Choose {name}"{checked}>'
+    return f"<td>{box}</td>"
 
 
 def _hidden() -> str:

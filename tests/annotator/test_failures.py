@@ -70,6 +70,12 @@ def test_a_program_is_told_of_a_failure_in_its_own_language(client, address, sta
     assert "secret" not in answer.text
 
 
+def test_the_address_of_a_form_asked_for_as_a_page_says_so(signed_in):
+    answer = signed_in.get("/sign-out/")
+    assert (answer.status_code, answer["Allow"]) == (405, "POST, OPTIONS")
+    assert "only takes what a form sends" in answer.text
+
+
 @pytest.mark.parametrize("address", ["/sign-in/", "/api/v1/studies/"])
 def test_more_than_one_request_may_hold_is_told_with_its_bound(address, settings, signed_in):
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1024**2

@@ -1,3 +1,4 @@
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -390,6 +391,14 @@ def test_a_decision_without_issues_or_reason_is_refused(client, study, lead, bod
     answer = client.post(address("issue-eligibility", study), body)
     assert answer.status_code == 422
     assert sentence in answer.content.decode()
+
+
+def test_what_was_ticked_stays_ticked_when_the_reason_is_missing(client, study, lead):
+    ticked, other = make_issue(study), make_issue(study)
+    client.force_login(lead.user)
+    text = client.post(address("issue-eligibility", study), {"eligible": "false", "issues": ticked.pk}).text
+    assert re.search(rf'value="{ticked.pk}"[^>]* checked', text)
+    assert not re.search(rf'value="{other.pk}"[^>]* checked', text)
 
 
 def test_an_issue_of_another_study_is_not_changed(client, study, lead):
