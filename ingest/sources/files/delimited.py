@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Iterator
+from io import StringIO
 from itertools import chain
 from typing import IO
 
@@ -48,33 +49,34 @@ class _Lines:
 
     def __init__(self, lines: Iterable[str], *, before: int) -> None:
         self._lines = iter(lines)
-        self._read = before
+        self.read = before
         self.begin_row()
 
     def begin_row(self) -> None:
-        self.first = self._read + 1
-        self.row: list[str] = []
+        self.first = self.read + 1
+        # No list: millions of short lines would need many times their size.
+        self.row = StringIO(newline="")
 
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
         line = next(self._lines)
-        self._read += 1
-        self.row.append(line)
+        self.read += 1
+        self.row.write(line)
         return line
 
 
 def _rejected(number: int, lines: _Lines, delimiter: str) -> Rejected:
     """Name the line of the quote at which strict reading stopped, and keep what was read of the row."""
-    text = "".join(lines.row)
+    text = lines.row.getvalue()
     opened, closed = _wrong_quote(text, delimiter)
-    line, last = lines.first + len(_BREAK.findall(text, 0, opened)), lines.first + len(lines.row) - 1
+    line, last = lines.first + len(_BREAK.findall(text, 0, opened)), lines.read
     reason = f"the quote opened in line {line:,} is "
     reason += "never closed" if closed is None else "closed in the middle of a text"
     if line < last:
         reason += f", and all to line {last:,} was taken for its text"
-    cells = tuple(chain.from_iterable(csv.reader(lines.row, delimiter=delimiter)))
+    cells = tuple(chain.from_iterable(csv.reader(StringIO(text, newline=""), delimiter=delimiter)))
     return Rejected(
         number, f"{reason}. Close it at the end of its cell, write quotes inside it twice.", cells
     )
