@@ -6,6 +6,7 @@ import pytest
 
 from labeling.errors import CorpusError, InvalidInputError
 from labeling.models import CorpusRule, Decision, Event, Round
+from labeling.selectors.draws import sampled_count
 from labeling.services.corpus import (
     apply_rules,
     current_rules,
@@ -211,6 +212,22 @@ def test_the_funnel_adds_up(study, lead):
     assert steps["override", "Left out by hand"] == (6, 1)
     assert steps["duplicate", "Duplicates"] == (5, 1)
     assert steps["eligible", "Eligible"][0] == len(eligible(study)) == 5
+
+
+def test_sampled_is_what_rounds_use_and_no_draw_that_none_uses(study):
+    used = make_sample(study, units=4)
+    make_sample(study, units=3)
+    make_sample(study, units=9, state="preparing", frozen_at=None)
+    assert sampled_count(study) == 3, "no round yet: the newest that is frozen"
+    make_round(study, sample=used, units=list(used.units.all()), state="draft")
+    used.sample_units.filter(rank=4).update(drawn="pilot")
+    shared = used.sample_units.get(rank=4).unit
+    again = make_sample(study, units=[used.sample_units.get(rank=1).unit, shared])
+    assert sampled_count(study) == 3
+    make_round(study, sample=again, units=[shared], state="draft")
+    make_round(study, units=2, kind=Round.Kind.IMPORTED)
+    assert sampled_count(study) == 6, "each once; for a pilot in one sample, in another sample for good"
+    assert {step.kind: step.count for step in funnel(study)}["sampled"] == 6
 
 
 def test_the_funnel_tells_nothing_about_an_open_round(study):
