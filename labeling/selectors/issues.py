@@ -73,8 +73,10 @@ def hidden_fields(target: Assignment | Unit, member: Membership) -> frozenset[st
 
 
 def hidden_at(coding_round: Round, stage: int) -> frozenset[str]:
-    later = (field for each in coding_round.stages[stage + 1 :] for field in each.get("reveals", ()))
-    return frozenset([*coding_round.masked_fields, *later])
+    """Give what a round hides at a stage: what is masked stays so, unless a stage reveals it."""
+    told = {field for each in coding_round.stages[: stage + 1] for field in each.get("reveals", ())}
+    later = {field for each in coding_round.stages[stage + 1 :] for field in each.get("reveals", ())}
+    return frozenset((set(coding_round.masked_fields) - told) | later)
 
 
 def shown_ref(unit: Unit, hidden: frozenset[str]) -> str:

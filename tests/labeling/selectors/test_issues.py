@@ -135,9 +135,10 @@ def test_while_anything_is_masked_there_is_no_link_to_github(study, ada, unit, f
     assert [fix["url"] for fix in issue["fixes"]] in ([], [None])
 
 
-def test_a_later_stage_is_revealed_when_the_earlier_one_is_handed_in(study, ada, unit):
+@pytest.mark.parametrize("masked", [[], ["fix"]])
+def test_a_later_stage_is_revealed_when_the_earlier_one_is_handed_in(study, ada, unit, masked):
     stages = [{"dimensions": ["symptom"]}, {"dimensions": ["cause", "fix"], "reveals": ["fix"]}]
-    coding_round = make_round(study, coders=[ada], units=[unit], stages=stages)
+    coding_round = make_round(study, coders=[ada], units=[unit], stages=stages, masked_fields=masked)
     assignment = assignment_of(coding_round, ada)
     assert "SECRET-FIX" not in repr(issue_view(assignment, ada))
     coding.submit(assignment=assignment, by=ada, changes={"annotations": {"symptom": ["crash"]}}, version=0)
