@@ -5,6 +5,7 @@ from itertools import combinations
 
 from django.db import transaction
 
+from labeling.errors import CorpusError
 from labeling.models import DistinctPair, Issue, Job, Membership, Study
 from labeling.services import jobs
 from labeling.services.events import record
@@ -31,13 +32,28 @@ def last_look(study: Study) -> Job | None:
 
 
 def keep_apart(*, study: Study, issues: Iterable[Issue], by: Membership | None) -> int:
-    """Say that none of these issues repeats another of them: no look offers such a pair again."""
+    """Say that none of these issues repeats another of them: no look offers such a pair again.
+
+    Raises CorpusError where one is marked as a duplicate of another.
+    """
     ids = sorted({issue.pk for issue in issues})
     pairs = [DistinctPair(first_id=one, second_id=other) for one, other in combinations(ids, 2)]
     with transaction.atomic():
+        _refuse_marked(study, ids)
         DistinctPair.objects.bulk_create(pairs, ignore_conflicts=True)
         record(study=study, verb="issues.kept_apart", by=by, issues=ids)
     return len(pairs)
+
+
+def _refuse_marked(study: Study, ids: Iterable[int]) -> None:
+    rows = study.issues.select_for_update(of=("self",)).filter(pk__in=ids).order_by("pk")
+    marked = {row.pk: row for row in rows}
+    for row in marked.values():
+        original = marked.get(row.duplicate_of_id) if row.duplicate_of_id else None
+        if original is not None:
+            raise CorpusError(
+                f"{row.ref} is marked as a duplicate of {original.ref}. Take the mark back on its page first."
+            )
 
 
 def kept_apart(study: Study) -> set[tuple[int, int]]:

@@ -260,16 +260,17 @@ def _settle_pair(request: CoderRequest, member: Membership) -> None:
         messages.error(request, "One issue of this pair is no longer in the corpus.")
         return
     original, copy = (found[name] for name in named)
-    if "distinct" in request.POST:
-        keep_apart(study=study, issues=(original, copy), by=member)
-        messages.success(request, f"{original.ref} and {copy.ref} are not offered again.")
-        return
     try:
-        corpus.mark_duplicates(study=study, issues=[copy], duplicate_of=original, by=member)
+        if "distinct" in request.POST:
+            keep_apart(study=study, issues=(original, copy), by=member)
+            done = f"{original.ref} and {copy.ref} are not offered again."
+        else:
+            corpus.mark_duplicates(study=study, issues=[copy], duplicate_of=original, by=member)
+            done = f"{copy.ref} is marked as a duplicate."
     except CorpusError as error:
         messages.error(request, error.message)
     else:
-        messages.success(request, f"{copy.ref} is marked as a duplicate.")
+        messages.success(request, done)
 
 
 @require_POST

@@ -12,7 +12,7 @@ from labeling.selectors.corpus import Corpus
 from labeling.selectors.near_duplicates import candidates
 from labeling.services.corpus import mark_duplicates
 from labeling.services.issues import add_issues
-from labeling.services.near_duplicates import last_look, look_for_duplicates
+from labeling.services.near_duplicates import kept_apart, last_look, look_for_duplicates
 from labeling.services.similar_issues import find_near_duplicates
 from labeling.similarity import near_pairs
 from tests.factories import lead_of, make_study
@@ -92,6 +92,16 @@ def test_a_pair_that_was_settled_is_no_longer_offered(study):
     original, copy = study.issues.get(number=1), study.issues.get(number=3)
     mark_duplicates(study=study, issues=[copy], duplicate_of=original, by=lead_of(study))
     assert found(study) == []
+
+
+def test_a_pair_that_is_marked_is_not_told_apart_in_a_window_that_is_behind(client, study):
+    original, copy = study.issues.get(number=1), study.issues.get(number=3)
+    mark_duplicates(study=study, issues=[copy], duplicate_of=original, by=lead_of(study))
+    client.force_login(lead_of(study).user)
+    asked = {"original": original.pk, "copy": copy.pk, "distinct": "yes"}
+    answer = client.post(reverse("labeling:issue-duplicates", args=[study.slug]), asked, follow=True)
+    assert "acme/train#3 is marked as a duplicate of acme/train#1. Take the mark back" in answer.text
+    assert not kept_apart(study)
 
 
 def test_asking_twice_looks_once(study):
