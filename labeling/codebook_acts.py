@@ -57,6 +57,8 @@ def rename(data: Data, *, dimension: str, category: str, name: str = "", code: s
     if (name, code) == (before, renamed["code"]):
         raise InvalidInputError({"name": ["Give another name or another code."]})
     _refuse_taken(book, code, "code", besides=renamed)
+    if is_named(book, name, besides=renamed):
+        raise InvalidInputError({"name": [same_name(name)]})
     warnings = tuple(_warnings(book, name, besides=renamed)) if name != before else ()
     summary = f"{before} is now called {name} ({code})."
     change_category(data, book, renamed["concept"], {"name": name, "code": code})
@@ -71,8 +73,11 @@ def move(data: Data, *, dimension: str, category: str, parent: str | None) -> Do
     if below == moved["parent"]:
         raise InvalidInputError({"parent": [f"{moved['name']} stands there already."]})
     if above is not None:
-        if below == moved["code"] or below in descendants(book["categories"], moved["code"]):
+        if above is moved:
             raise InvalidInputError({"parent": [f"{moved['name']} cannot stand below itself."]})
+        if below in descendants(book["categories"], moved["code"]):
+            told = f"{moved['name']} cannot stand below {above['name']}, one of its own categories."
+            raise InvalidInputError({"parent": [told]})
         _refuse_archived(above, "parent")
     warnings = tuple(_burying(book, above)) if above else ()
     change_category(data, book, moved["concept"], {"parent": below})
@@ -150,6 +155,16 @@ def archive(data: Data, *, dimension: str, category: str) -> Done:
     below = f", with the {len(gone) - 1} below it" if len(gone) > 1 else ""
     summary = f"{archived['name']} is archived{below}."
     return Done("archive", dimension, summary, {each["concept"]: None for each in gone})
+
+
+def is_named(dimension: Data, name: str, *, besides: Data) -> bool:
+    """Whether another category that is offered has the name."""
+    others = (each for each in dimension["categories"] if each is not besides and not each["archived"])
+    return any(each["name"].strip().casefold() == name.strip().casefold() for each in others)
+
+
+def same_name(name: str) -> str:
+    return f"Another category is called {name}. Give a name that tells them apart, or merge the two."
 
 
 def similar_names(dimension: Data, name: str, *, besides: str | None = None) -> list[str]:

@@ -7,7 +7,7 @@ from labeling.codebook_edits import Data, find_dimension
 from labeling.codebook_print import KINDS
 
 Went = Mapping[str, tuple[str, str | None]]
-"""By concept: the act that took a category away, and the concept its answers went to."""
+"""By concept: the act that took a category away last, and the concept it was merged into, if it was."""
 
 DIMENSION_TEXTS = {"question": "question", "help": "help"}
 CATEGORY_TEXTS = {
@@ -130,8 +130,9 @@ def _category(
 
 def _gone(category: Data, new: Mapping[str, Data], went: Went) -> str | None:
     act, target = went.get(category["concept"], ("", None))
-    if act == "merge" and target is not None and target in new:
-        return f"{category['name']} was merged into {new[target]['name']}."
+    if target is not None and target in new:
+        then = ", which was split" if act == "split" else ""
+        return f"{category['name']} was merged into {new[target]['name']}{then}."
     return f"{category['name']} was split." if act == "split" else None
 
 

@@ -83,8 +83,12 @@ class MergeForm(ActForm):
     def prepare(self, dimension: Data, category: Data) -> None:
         others = (each for each in _like(dimension, category) if not each["archived"])
         choices = [(each["code"], each["name"]) for each in others if each is not category]
-        for name in ("into", "others"):
-            self.fields[name].choices = choices  # type: ignore[attr-defined]
+        # Nothing is chosen yet where the page opens, and what is to stay does not go along with it.
+        into, along = self["into"].value(), self["others"].value() or ()
+        self.fields["into"].choices = [("", "Choose one"), *choices]  # type: ignore[attr-defined]
+        self.fields["others"].choices = [  # type: ignore[attr-defined]
+            each for each in choices if each[0] != into or into in along
+        ]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data

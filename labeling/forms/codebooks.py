@@ -7,9 +7,10 @@ from django import forms
 from django.utils.text import slugify
 
 from labeling import codebooks
-from labeling.codebook_acts import similar_names
+from labeling.codebook_acts import is_named, same_name, similar_names
 from labeling.codebook_edits import Data, choosable, descendants, outline
 from labeling.errors import InvalidInputError
+from labeling.forms.started import StartedForm
 from labeling.models import Dimension
 
 
@@ -59,7 +60,7 @@ class Condition:
         return any(answer.is_chosen for answer in self.answers)
 
 
-class DimensionForm(PlacedForm):
+class DimensionForm(StartedForm, PlacedForm):
     name = forms.CharField(max_length=120)
     key = forms.CharField(
         max_length=60, help_text="Names the dimension in files: letters, digits and hyphens."
@@ -146,7 +147,7 @@ class NewCategoryForm(PlacedForm):
         }
 
 
-class CategoryForm(PlacedForm):
+class CategoryForm(StartedForm, PlacedForm):
     name = forms.CharField(max_length=160)
     code = forms.CharField(max_length=80, help_text="Its short name in files.")
     parent = forms.ChoiceField(label="Below", required=False)
@@ -179,6 +180,7 @@ class CategoryForm(PlacedForm):
     def __init__(self, data: Any = None, *, dimension: Data, category: Data, is_used: bool) -> None:
         examples = "\n".join(str(example) for example in category["examples"])
         super().__init__(data, initial={**category, "examples": examples})
+        self.dimension, self.category = dimension, category
         below = descendants(dimension["categories"], category["code"])
         self.fields["parent"].choices = parent_choices(  # type: ignore[attr-defined]
             dimension, without={category["code"], *below}
@@ -187,6 +189,12 @@ class CategoryForm(PlacedForm):
             # Answers hang on these: they change by acts, which say first what they touch.
             for name in ("name", "code", "parent", "archived"):
                 del self.fields[name]
+
+    def clean_name(self) -> str:
+        name = str(self.cleaned_data["name"])
+        if name != self.category["name"] and is_named(self.dimension, name, besides=self.category):
+            raise forms.ValidationError(same_name(name))
+        return name
 
     def clean_examples(self) -> list[str]:
         lines = (line.strip() for line in self.cleaned_data["examples"].splitlines())

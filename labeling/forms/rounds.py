@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.utils.functional import cached_property
 
+from labeling.forms.started import StartedForm
 from labeling.models import CODING_ROLES, Codebook, Membership, Role, Round, Sample, Study, Unit
 from labeling.selectors.issues import MASKABLE
 from labeling.selectors.round_units import next_units
@@ -29,7 +30,7 @@ FIELD_WORDS = {
 }
 
 
-class RoundSettingsForm(forms.Form):
+class RoundSettingsForm(StartedForm):
     """Settings of a draft; ``only`` leaves those that may still change once it was opened."""
 
     coders = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, required=False)

@@ -17,6 +17,14 @@ def wanted_version(versions: QuerySet[Codebook], number: str | None) -> Codebook
     return versions.filter(version=number).first() if is_number else None
 
 
+def no_version(versions: QuerySet[Codebook], number: str | None) -> str:
+    """Say that a version is not among those one may read, and which is."""
+    newest = versions.order_by("-version").first()
+    if newest is None or number is None:
+        return "There is no codebook yet, or none that is frozen."
+    return f"There is no version {number[:20]}; the newest is {newest.version}."
+
+
 def version_changes(earlier: Codebook, later: Codebook) -> list[Changed]:
     """What is new in the later version, by dimension."""
     return differences(codebook_data(earlier), codebook_data(later), _went(earlier, later))
@@ -32,9 +40,10 @@ def _went(earlier: Codebook, later: Codebook) -> Went:
     went: dict[str, tuple[str, str | None]] = {}
     for row in rows.filter(act__in=(CategoryMapping.Act.MERGE, CategoryMapping.Act.SPLIT)):
         source, target = str(row.from_concept), str(row.to_concept) if row.to_concept else None
+        then = source if row.act == CategoryMapping.Act.SPLIT else target
         for concept, (_, to) in list(went.items()):
             if to == source:
-                went[concept] = (row.act, target)
+                went[concept] = (row.act, then)
         went[source] = (row.act, target)
     return went
 

@@ -50,7 +50,11 @@ def _steps(coding_round: Round, codebook: Codebook) -> Iterator[dict[UUID, tuple
     versions = coding_round.study.codebooks.filter(version__gte=first, version__lte=codebook.version)
     for earlier, later in pairwise(versions.order_by("version")):
         rows = CategoryMapping.objects.filter(from_codebook=earlier, to_codebook=later)
-        yield {each.from_concept: (each.to_concept, Act(each.act)) for each in rows}
+        # Which part of what was split an answer is, only its coder can say.
+        yield {
+            each.from_concept: (None if each.act == Act.SPLIT else each.to_concept, Act(each.act))
+            for each in rows
+        }
 
 
 def _follow(

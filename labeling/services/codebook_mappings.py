@@ -69,10 +69,15 @@ def write_mappings(draft: Codebook, *, act: str, dimension: str, went: Went) -> 
 
 
 def _followed(row: Row, act: Act | None, went: Went) -> Row:
-    """Where a merged category is, now that something was done to what it was merged into."""
+    """Where a merged category is, now that something was done to what it was merged into.
+
+    What was split then is named as the target: answers cannot follow, but it can be told what happened.
+    """
     key, target, made = row
     if target is None or target not in went or act is None:
         return row
+    if act == Act.SPLIT:
+        return key, target, act
     return key, went[target], made if went[target] else act
 
 

@@ -17,7 +17,7 @@ from labeling.codebook_responses import codebook_response
 from labeling.errors import CodebookError, InvalidInputError
 from labeling.forms.codebooks import UploadForm
 from labeling.models import Codebook, Membership, Role, Study
-from labeling.selectors.codebook_changes import version_changes, wanted_version
+from labeling.selectors.codebook_changes import no_version, version_changes, wanted_version
 from labeling.services import codebooks
 
 
@@ -73,9 +73,10 @@ def _store(request: CoderRequest, study: Study, lead: Membership) -> HttpRespons
 
 
 def _version(request: CoderRequest, study: Study, member: Membership) -> Codebook | None:
-    found = wanted_version(codebooks.readable_versions(study, member), request.GET.get("version"))
-    if found is None and "version" in request.GET:
-        raise Http404("There is no such version, or it is not frozen yet.")
+    versions, wanted = codebooks.readable_versions(study, member), request.GET.get("version")
+    found = wanted_version(versions, wanted)
+    if found is None and wanted is not None:
+        raise Http404(no_version(versions, wanted))
     return found
 
 

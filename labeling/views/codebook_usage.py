@@ -6,7 +6,7 @@ from django.views.decorators.http import require_GET
 
 from annotator.http import CoderRequest, render_page
 from labeling.access import get_study_or_404
-from labeling.selectors.codebook_changes import wanted_version
+from labeling.selectors.codebook_changes import no_version, wanted_version
 from labeling.selectors.codebook_usage import SIZES, usage
 from labeling.services.codebooks import readable_versions
 
@@ -14,9 +14,10 @@ from labeling.services.codebooks import readable_versions
 @require_GET
 def codebook_usage(request: CoderRequest, slug: str) -> HttpResponse:
     study, member = get_study_or_404(request.user, slug)
-    codebook = wanted_version(readable_versions(study, member), request.GET.get("version"))
+    versions, wanted = readable_versions(study, member), request.GET.get("version")
+    codebook = wanted_version(versions, wanted)
     if codebook is None:
-        raise Http404("There is no such version, or it is not frozen yet.")
+        raise Http404(no_version(versions, wanted))
     asked = request.GET.get("batch", "")
     size = int(asked) if asked in map(str, SIZES) else SIZES[1]
     context = {

@@ -32,6 +32,7 @@ from labeling.forms.codebooks import (
 )
 from labeling.marks import mark_dimensions
 from labeling.models import CategoryMapping, Codebook, Dimension, Membership, Role, Round, Study
+from labeling.selectors.codebook_changes import no_version, wanted_version
 from labeling.selectors.codebooks import example_links, frozen_concepts, frozen_keys, shown_dimensions
 from labeling.services import codebooks
 from labeling.services.codebook_acts import last_act
@@ -44,10 +45,10 @@ STEPS = {"up": edits.UP, "down": edits.DOWN}
 def codebook_detail(request: CoderRequest, slug: str) -> HttpResponse:
     study, member = get_study_or_404(request.user, slug)
     versions = codebooks.readable_versions(study, member).order_by("-version")
-    wanted = request.GET.get("version", "")
-    shown = versions.filter(version=wanted).first() if wanted.isdecimal() else versions.first()
-    if wanted and shown is None:
-        raise Http404("There is no such version, or it is not frozen yet.")
+    wanted = request.GET.get("version") or None
+    shown = wanted_version(versions, wanted)
+    if wanted is not None and shown is None:
+        raise Http404(no_version(versions, wanted))
     dimensions = shown_dimensions(shown) if shown else []
     context = _frame(study, member) | {
         "codebook": shown,

@@ -31,7 +31,7 @@ from labeling.codebook_files import FORMATS, LARGEST, read_file
 from labeling.codebook_responses import codebook_response
 from labeling.errors import InvalidInputError
 from labeling.models import Codebook, Membership, Role, Study
-from labeling.selectors.codebook_changes import changed_data, version_changes, wanted_version
+from labeling.selectors.codebook_changes import changed_data, no_version, version_changes, wanted_version
 from labeling.selectors.codebook_impact import impact_data
 from labeling.selectors.codebook_recode import RecodeList, recode_lists
 from labeling.selectors.codebook_usage import SIZES, usage, usage_data
@@ -45,11 +45,10 @@ class CodebookDetail(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """The newest version one may read, for leads the draft; ``?version=`` names one."""
         study, member = get_study_or_404(self.user, slug)
-        found = wanted_version(
-            codebooks.readable_versions(study, member), request.query_params.get("version")
-        )
+        versions, wanted = codebooks.readable_versions(study, member), request.query_params.get("version")
+        found = wanted_version(versions, wanted)
         if found is None:
-            raise Http404("There is no codebook yet, or none that is frozen.")
+            raise Http404(no_version(versions, wanted))
         return Response(codebooks.codebook_data(found))
 
     @extend_schema(request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT)
@@ -77,11 +76,10 @@ class CodebookFile(ApiView):
     )
     def get(self, request: Request, slug: str) -> HttpResponse:
         study, member = get_study_or_404(self.user, slug)
-        found = wanted_version(
-            codebooks.readable_versions(study, member), request.query_params.get("version")
-        )
+        versions, wanted = codebooks.readable_versions(study, member), request.query_params.get("version")
+        found = wanted_version(versions, wanted)
         if found is None:
-            raise Http404("There is no such version, or it is not frozen yet.")
+            raise Http404(no_version(versions, wanted))
         return codebook_response(found, self.file_format)
 
 
@@ -242,11 +240,10 @@ class CodebookUsage(ApiView):
         Rounds that nobody has looked at stand in ``unread``; nothing is told of them.
         """
         study, member = get_study_or_404(self.user, slug)
-        found = wanted_version(
-            codebooks.readable_versions(study, member), request.query_params.get("version")
-        )
+        versions, wanted = codebooks.readable_versions(study, member), request.query_params.get("version")
+        found = wanted_version(versions, wanted)
         if found is None:
-            raise Http404("There is no such version, or it is not frozen yet.")
+            raise Http404(no_version(versions, wanted))
         asked = request.query_params.get("batch", str(SIZES[1]))
         if not asked.isdecimal() or len(asked) > 9 or not 1 <= int(asked) <= LARGEST_BATCH:
             raise InvalidInputError({"batch": [f"Give a number of units from 1 to {LARGEST_BATCH:,}."]})

@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from uuid import UUID
 
 from django.db.models import Q
 
@@ -69,6 +70,13 @@ def _codebook_row(
     )
 
 
+def _target_code(mapping: CategoryMapping, codes: Mapping[tuple[int, UUID], str]) -> str:
+    """Name where a category went: nowhere too where what it was merged into was split."""
+    if mapping.to_concept is None or mapping.act == CategoryMapping.Act.SPLIT:
+        return ""
+    return codes.get((mapping.to_codebook_id, mapping.to_concept), "")
+
+
 def mapping_rows(reader: Reader) -> Iterator[MappingRow]:
     """Where categories went from one version to a later one."""
     rows = CategoryMapping.objects.using(reader.using).filter(
@@ -86,7 +94,7 @@ def mapping_rows(reader: Reader) -> Iterator[MappingRow]:
             to_version=each.to_codebook.version,
             dimension=each.dimension,
             from_category=codes.get((each.from_codebook_id, each.from_concept), ""),
-            to_category=codes.get((each.to_codebook_id, each.to_concept), "") if each.to_concept else "",
+            to_category=_target_code(each, codes),
             act=each.act,
         )
         for each in rows.select_related("from_codebook", "to_codebook")

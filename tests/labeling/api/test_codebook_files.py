@@ -50,7 +50,9 @@ def test_only_leads_download_the_draft(study):
     coder = make_member(study).user
     assert "Unfinished" not in get(study, "codebook.yaml", coder).content.decode()
     for version in ("2", "x", "99"):
-        assert get(study, "codebook.yaml", coder, version=version).status_code == 404
+        missed = get(study, "codebook.yaml", coder, version=version)
+        assert missed.status_code == 404
+        assert f"There is no version {version}; the newest is 1." in missed.text
     assert get(study, "codebook.yaml", lead_of(make_study()).user).status_code == 404
 
 

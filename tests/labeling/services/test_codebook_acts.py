@@ -7,6 +7,7 @@ import pytest
 from labeling import codebook_acts as acts
 from labeling.errors import CodebookError, InvalidInputError
 from labeling.models import AgreementReport, Category, CategoryMapping, Codebook, CodebookAct, Round
+from labeling.selectors.codebook_changes import version_changes
 from labeling.services.agreement import report_of
 from labeling.services.codebook_acts import last_act, perform, preview, preview_freeze, undo
 from labeling.services.codebooks import codebook_data, draft_or_current, freeze, save_draft
@@ -192,8 +193,8 @@ def test_what_was_merged_follows_what_is_done_to_its_target(study):
     assert mappings(draft) == {"hang": ("merge", "warning"), "crash": ("merge", "warning")}
     draft = do(study, split("warning", "Notice", "Alarm"))
     assert mappings(draft) == {
-        "hang": ("split", None),
-        "crash": ("split", None),
+        "hang": ("split", "warning"),
+        "crash": ("split", "warning"),
         "warning": ("split", None),
     }
 
@@ -309,3 +310,22 @@ def test_an_act_that_makes_no_sense_is_refused_at_its_field(study, wanted, field
         do(study, wanted)
     assert field in refused.value.errors
     assert draft_or_current(study).frozen_at is not None
+
+
+def test_a_merge_stays_told_when_what_stayed_was_split(study):
+    earlier = study.codebooks.get()
+    do(study, merge("crash", "hang", into="warning"))
+    do(study, split("warning", "Loud", "Quiet"))
+    (changed,) = version_changes(earlier, draft_or_current(study))
+    assert set(changed.sentences) >= {
+        "Crash was merged into Warning, which was split.",
+        "Hang was merged into Warning, which was split.",
+        "Warning was split.",
+    }
+
+
+def test_what_a_name_or_a_place_collides_with_is_said(study):
+    with pytest.raises(InvalidInputError, match="Another category is called hang"):
+        do(study, act("rename", "crash", name="hang"))
+    with pytest.raises(InvalidInputError, match="cannot stand below Crash, one of its own categories"):
+        do(study, act("move", "runtime", parent="crash"))

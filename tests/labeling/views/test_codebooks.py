@@ -309,3 +309,27 @@ def test_reading_takes_the_same_number_of_queries_for_sixty_categories(
         assert "Leaf 11 4" in lead.get(address("detail", study)).text
     with django_assert_max_num_queries(16):
         assert "Leaf 11 4" in lead.get(address("dimension", study, "many")).text
+
+
+def test_a_window_that_is_behind_writes_nothing_over_what_was_saved_since(lead, study):
+    make_codebook(study, frozen=False)
+    where = address("category", study, "cause", concept_of(study, "config"))
+    fields = {"name": "Config", "code": "config", "parent": "", "hotkey": ""}
+    fields["started_from"] = lead.get(where).context["form"].started_from
+    assert lead.post(where, fields | {"definition": "How it is set."}).status_code == 302
+    late = lead.post(where, fields | {"include": "Flags"})
+    assert late.status_code == 422
+    assert "Stored now: How it is set." in late.text
+    assert "Flags" in late.text
+    fields["started_from"] = late.context["form"].started_from
+    again = fields | {"definition": "How it is set.", "include": "Flags"}
+    assert lead.post(where, again).status_code == 302
+    row = Category.objects.get(dimension__codebook=draft_or_current(study), code="config")
+    assert (row.definition, row.include) == ("How it is set.", "Flags")
+
+
+def test_a_category_is_not_called_as_another_one_of_its_dimension(lead, study):
+    make_codebook(study, frozen=False)
+    fields = {"name": "LOGIC", "code": "config", "parent": "", "hotkey": ""}
+    answer = lead.post(address("category", study, "cause", concept_of(study, "config")), fields)
+    assert "Another category is called LOGIC." in answer.context["form"].errors["name"][0]

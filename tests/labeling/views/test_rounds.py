@@ -158,6 +158,10 @@ def test_settings_of_a_draft_change_and_of_an_open_round_only_in_part(lead, stud
     coding_round.refresh_from_db()
     assert (coding_round.coders_per_unit, coding_round.overlap, coding_round.anonymous) == (1, 0.0, True)
     assert coding_round.stages == []
+    late = lead.post(address("edit", coding_round), fields | {"started_from": "before", "goal": 0.8})
+    assert late.status_code == 422
+    assert "changed in another window" in late.text
+    assert 'value="0.8"' in late.text
 
     opened = make_round(study)
     page = lead.get(address("edit", opened)).text
@@ -323,6 +327,9 @@ def test_a_closed_round_is_opened_again_or_asked_again(lead, study):
     assert "Round 1 is open again" in answer.text
     coding_round.refresh_from_db()
     close(coding_round)
+    assert (
+        "Round 1 is closed already." in lead.post(address("close", coding_round), {"missing": "accept"}).text
+    )
     mark_read(coding_round)
     answer = lead.post(address("reopen", coding_round), {"reason": "A new category."}, follow=True)
     assert "Round 2 asks its units again" in answer.text
