@@ -18,12 +18,13 @@ enter();
 function enter() {
   workspace?.leave();
   const keep = (values, act) => remember({ url: units.url, values, act });
-  workspace = new Workspace({ remember: keep, handedIn, isNext: workspace !== null });
+  const again = () => visit(units.url);
+  workspace = new Workspace({ remember: keep, handedIn, again, isNext: workspace !== null });
 }
 
 // In a round with stages the unit stays on the page, with its next stage.
 async function handedIn({ status }) {
-  if (status === "draft") return location.reload();
+  if (status === "draft") return visit(units.url);
   const isNew = status === "submitted" && !workspace.isSubmitted;
   await units.next();
   // What comes next was fetched before this unit was handed in.

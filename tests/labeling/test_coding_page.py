@@ -544,8 +544,9 @@ def test_a_proposed_category_is_chosen_at_once(coding, server):
     coding.keyboard.press("r")
     coding.keyboard.press("Shift+P")
     coding.keyboard.type("Rewrite")
-    with coding.expect_navigation():
-        coding.keyboard.press("Enter")
+    coding.keyboard.press("Enter")
+    expect(coding.locator("#propose")).to_be_hidden()
+    expect(coding.locator("#issue")).to_be_focused()
     assert server.state["annotations"]["fix"]["categories"] == ["revert", "rewrite"]
 
 

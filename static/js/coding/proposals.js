@@ -1,6 +1,6 @@
 // A coder proposes a category that is missing: it is theirs at once, chosen, and the page shows it among the others.
 
-export function enableProposals({ answers, drafts }) {
+export function enableProposals({ answers, drafts, again }) {
   const form = document.getElementById("propose");
   const problem = document.getElementById("propose-error");
   document.getElementById("propose-button").hidden = false;
@@ -20,7 +20,7 @@ export function enableProposals({ answers, drafts }) {
     delete form.dataset.busy;
     if (!proposal) return;
     choose(proposal);
-    if (await drafts.flush()) location.reload();
+    if (await drafts.flush()) again();
   });
 
   async function propose() {

@@ -60,7 +60,7 @@ export class Units {
     document.querySelector(".unit-nav").replaceWith(page.querySelector(".unit-nav"));
     this.#main().replaceWith(page.getElementById("coding"));
     this.url = this.#main().dataset.url;
-    history.pushState(null, "", this.url);
+    if (this.url !== location.pathname + location.search) history.pushState(null, "", this.url);
     window.scrollTo(0, 0);
     // The scripts of the frame take care of every part that htmx puts in; so they do of this one, and htmx itself.
     window.htmx.process(this.#main());

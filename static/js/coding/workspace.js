@@ -19,13 +19,15 @@ import { Texts } from "./texts.js";
 const DOUBLE_CLICK = 300;
 
 export class Workspace {
-  // remember(values, act) keeps a step for undo; an act is the exclusion of a unit, or that it was put off; handedIn(state) follows when the server has taken the unit. isNext says
-  // that it came up because the one before was handed in.
-  constructor({ remember, handedIn, isNext }) {
+  // remember(values, act) keeps a step for undo; an act is that the unit was excluded or put off. handedIn(state)
+  // follows when the server has taken the unit; again() shows it anew. isNext says that it came up because the one
+  // before was handed in.
+  constructor({ remember, handedIn, again, isNext }) {
     this.leaving = new AbortController();
     this.enteredAt = isNext ? performance.now() : -Infinity;
     this.remember = remember;
     this.handedIn = handedIn;
+    this.again = again;
     this.form = document.getElementById("codes");
     const { form } = this;
     const { signal } = this.leaving;
@@ -97,7 +99,7 @@ export class Workspace {
     enableFilter(this.form);
     enableOwnUnits(this.form);
     enableReturn({ drafts: this.drafts, form: this.form, signal });
-    enableProposals({ answers: this.answers, drafts: this.drafts });
+    enableProposals({ answers: this.answers, drafts: this.drafts, again: this.again });
     followParts(document.querySelector(".section-nav"), signal);
     this.drafts.replayOthers();
   }
