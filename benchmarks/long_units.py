@@ -16,7 +16,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from benchmarks import databases
 from benchmarks.label_loop import web_server
-from tests.conftest import find_chromium
+from tests.servers import find_chromium
 
 BODY, COMMENTS, LINES = 262_144, 1_000, 3_000
 RUNS = 9
