@@ -8,11 +8,12 @@ from typing import Any
 from django.db.models import Count, QuerySet
 
 from labeling import sampling
+from labeling.errors import InvalidInputError
 from labeling.models import Job, Membership, Sample, SampleUnit, Study
 from labeling.selectors.corpus import HEAVY
 from labeling.selectors.masks import Masks
-from labeling.services.samples import stratum_sizes
-from labeling.services.strata import loaded_by, stratum_of
+from labeling.services.samples import refuse_wrong_shares, stratum_sizes
+from labeling.services.strata import loaded_by, strata_problem, stratum_of
 
 #: What the answer about kappa assumes; both are said beside it.
 EXPECTED_KAPPA, EXPECTED_CATEGORIES = 0.7, 5
@@ -93,8 +94,14 @@ def size_plan(
 ) -> SizePlan:
     """Say what a size, or a margin, would mean. Raises ValueError with a sentence where it cannot be.
 
+    InvalidInputError says it by field: a share that is none, unknown strata, both a size and a margin.
     ``population`` is asked of in the place of what is eligible now, before anything was imported.
     """
+    refuse_wrong_shares(confidence, margin, proportion)
+    if size is not None and margin is not None:
+        raise InvalidInputError({"size": ["Give either a size or a margin, not both."]})
+    if strata and (problem := strata_problem(strata)):
+        raise InvalidInputError({"strata": [problem]})
     if population is not None and strata:
         raise ValueError("Strata are those of the eligible issues. Leave them or the population out.")
     available = Counter({"": population}) if population is not None else eligible_strata(study, strata)

@@ -31,7 +31,7 @@ from labeling.selectors.draws import sampled_units
 from labeling.services import jobs
 from labeling.services.events import record
 from labeling.services.rendering import render_documents
-from labeling.services.strata import read_strata, stratum_of
+from labeling.services.strata import read_strata, strata_problem, stratum_of
 
 # So many are rendered while the lead waits; more is work for a worker.
 RENDERED_AT_ONCE = 500
@@ -50,7 +50,12 @@ FILTERS = {
 }
 
 
-def draw(
+def draw(**asked: Any) -> Sample:
+    """Draw what ``draw_or_find`` is asked for, whether or not it was drawn before."""
+    return draw_or_find(**asked)[0]
+
+
+def draw_or_find(
     *,
     study: Study,
     method: str,
@@ -65,43 +70,63 @@ def draw(
     pilot: int = 0,
     issues: Sequence[str | int] | None = None,
     filters: Mapping[str, Any] | None = None,
-) -> Sample:
-    """Draw from what is eligible now. The frame is kept, so that the draw can be repeated later.
+) -> tuple[Sample, bool]:
+    """Draw from what is eligible now, and say whether it was drawn just now.
+
+    The frame is kept, so that the draw can be repeated later. A draw that was made before and that no round
+    uses yet is given back instead of a twin.
 
     ``proportion`` is the one expected, 0.5 where nothing is known. ``pilot`` more units, the next ranks of
     each stratum, are drawn for pilots alone and do not count in the size. The sample is frozen at once
     unless something is left to fetch: then a job prepares it.
     """
-    _refuse_invalid(method, size, confidence, margin, strata, allocation or {}, issues)
-    _refuse_wrong_shares(method, proportion, pilot)
+    _refuse_invalid(method, size, margin, strata, allocation or {}, issues)
+    _refuse_wrong_pilot(method, pilot)
+    refuse_wrong_shares(confidence, margin, proportion)
     with transaction.atomic():
         Study.objects.select_for_update().get(pk=study.pk)
         eligible = _eligible(study, filters or {}, issues if method == Sample.Method.LIST else None)
         frame = {issue.key: stratum_of((issue, issue.latest), strata) for issue in eligible}
         sizes = _sizes(frame, method, size, confidence, margin, allocation or {}, proportion)
         drawn, for_pilot = _drawn(frame, sizes, pilot, seed)
+        same: dict[str, Any] = {
+            "method": method,
+            "size": sum(sizes.values()),
+            "confidence": confidence,
+            "margin": margin,
+            "proportion": proportion,
+            "pilot": pilot,
+            "strata": strata,
+            "allocation": dict(allocation or {}),
+            "seed": seed,
+            "filters": dict(filters or {}),
+            "frame_hash": sampling.frame_hash(frame),
+        }
+        if (twin := _unused_twin(study, same)) is not None:
+            return twin, False
         sample = Sample.objects.create(
             study=study,
-            method=method,
-            size=sum(sizes.values()),
-            confidence=confidence,
-            margin=margin,
-            proportion=proportion,
-            pilot=pilot,
-            strata=strata,
-            allocation=dict(allocation or {}),
-            seed=seed,
-            filters=dict(filters or {}),
             rules_version=study.corpus_rules.aggregate(newest=Max("version"))["newest"] or 0,
             frame=pack_frame(frame),
-            frame_hash=sampling.frame_hash(frame),
             frame_size=len(frame),
+            **same,
         )
         by_key = {issue.key: issue for issue in eligible}
         _add_units(sample, drawn, by_key, SampleUnit.Drawn.DRAW)
         _add_units(sample, for_pilot, by_key, SampleUnit.Drawn.PILOT)
         record(study=study, verb="sample.drawn", by=by, object=f"sample:{sample.pk}", size=sample.size)
-    return _prepare(sample, by)
+    return _prepare(sample, by), True
+
+
+def _unused_twin(study: Study, same: Mapping[str, Any]) -> Sample | None:
+    """The newest sample that says the same of itself, as it was drawn, while no round uses it."""
+    changed = Q(drawn=SampleUnit.Drawn.TOP_UP) | Q(replaced_by__isnull=False)
+    rows = study.samples.filter(frame_hash=same["frame_hash"], seed=same["seed"], rounds__isnull=True)
+    rows = rows.exclude(Exists(SampleUnit.objects.filter(changed, sample=OuterRef("pk"))))
+    for each in rows.order_by("-pk"):
+        if all(getattr(each, name) == value for name, value in same.items()):
+            return each
+    return None
 
 
 def pin_sample(*, sample: Sample, by: Membership | None = None) -> Sample:
@@ -276,7 +301,6 @@ def _strata_words(sample: Sample) -> str:
 def _refuse_invalid(
     method: str,
     size: int | None,
-    confidence: float | None,
     margin: float | None,
     strata: str,
     allocation: Mapping[str, Any],
@@ -287,19 +311,18 @@ def _refuse_invalid(
     if method not in Sample.Method.values:
         errors["method"] = [f"Choose one of {', '.join(Sample.Method.values)}."]
     given = allocation.get("kind") == "given"
+    takes_all = method in (Sample.Method.ALL, Sample.Method.LIST)
     if drawn and not given and (size is None) == (margin is None):
         errors["size"] = ["Give either a size, or a confidence and a margin."]
+    for name, value in (("size", size), ("margin", margin)):
+        if value is not None and (given or takes_all):
+            told = "The numbers of the strata are the size" if given else f"The method {method} takes all"
+            errors[name] = [f"{told}. Leave the {name} out."]
     if size is not None and size < 1:
         errors["size"] = ["Draw at least one issue."]
-    if confidence is not None and not 0 < confidence < 1:
-        errors["confidence"] = ["Give a number between 0 and 1, for example 0.95."]
-    if margin is not None and not 0 < margin < 1:
-        errors["margin"] = ["Give a number between 0 and 1, for example 0.05."]
-    try:
-        if strata or method == Sample.Method.STRATIFIED:
-            read_strata(strata)
-    except ValueError as error:
-        errors["strata"] = [str(error)]
+    errors |= _wrong_strata(method, strata)
+    if given and method != Sample.Method.STRATIFIED:
+        errors["allocation"] = ["Only a stratified sample has numbers of strata. Leave the allocation out."]
     if allocation.get("kind", "proportional") not in ("proportional", "equal", "given"):
         errors["allocation"] = ["Choose proportional, equal, or given with a size for each stratum."]
     if method == Sample.Method.LIST and not issues:
@@ -310,12 +333,35 @@ def _refuse_invalid(
         raise InvalidInputError(errors)
 
 
-def _refuse_wrong_shares(method: str, proportion: float | None, pilot: int) -> None:
-    errors: dict[str, list[str]] = {}
-    if proportion is not None and not 0 < proportion < 1:
-        errors["proportion"] = ["Give a number between 0 and 1; leave it out where nothing is expected."]
+def _wrong_strata(method: str, strata: str) -> dict[str, list[str]]:
+    if method != Sample.Method.STRATIFIED:
+        said = "Only a stratified sample has strata. Choose the method stratified, or leave them out."
+        return {"strata": [said]} if strata else {}
+    if not strata.strip():
+        return {"strata": ["Say what the strata are made of: a field, for example repository."]}
+    problem = strata_problem(strata)
+    return {"strata": [problem]} if problem else {}
+
+
+def _refuse_wrong_pilot(method: str, pilot: int) -> None:
     if pilot < 0 or (pilot and method not in (Sample.Method.RANDOM, Sample.Method.STRATIFIED)):
-        errors["pilot"] = ["Only a random draw has units left for a pilot alone. Give 0 or more of them."]
+        raise InvalidInputError(
+            {"pilot": ["Only a random draw has units left for a pilot alone. Give 0 or more of them."]}
+        )
+
+
+def refuse_wrong_shares(confidence: float | None, margin: float | None, proportion: float | None) -> None:
+    """Raise InvalidInputError for shares that are none, 0 and 1 included, by field."""
+    examples = {
+        "confidence": (confidence, "for example 0.95"),
+        "margin": (margin, "for example 0.05"),
+        "proportion": (proportion, "or leave it out where nothing is expected"),
+    }
+    errors = {
+        name: [f"Give a number between 0 and 1, {example}."]
+        for name, (value, example) in examples.items()
+        if value is not None and not 0 < value < 1
+    }
     if errors:
         raise InvalidInputError(errors)
 

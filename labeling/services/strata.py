@@ -157,3 +157,12 @@ def loaded_by(expression: str) -> Sequence[str]:
     """Fields of a snapshot that a list leaves out and these strata need."""
     loads = (FIELDS[part.field].loads for part in read_strata(expression)) if expression else ()
     return [each for each in loads if each]
+
+
+def strata_problem(expression: str) -> str:
+    """Say what is wrong with what somebody wrote; empty where it can be read."""
+    try:
+        read_strata(expression)
+    except ValueError as error:
+        return str(error)
+    return ""

@@ -53,10 +53,12 @@ def sample_create(request: CoderRequest, slug: str) -> HttpResponse:
     form = SampleForm(request.POST or None)
     if form.is_valid():
         try:
-            sample = samples.draw(study=study, by=member, **form.draw_options())
+            sample, is_new = samples.draw_or_find(study=study, by=member, **form.draw_options())
         except (SampleError, InvalidInputError) as error:
             _show_error(form, error)
         else:
+            if not is_new:
+                messages.info(request, "This sample was drawn before and no round uses it yet: here it is.")
             return redirect("labeling:sample-detail", study.slug, sample.pk)
     context = _frame(study, member) | {"form": form} | _plan(study, form)
     status = 422 if form.errors else 200
@@ -94,6 +96,8 @@ def _plan(study: Study, form: SampleForm) -> dict[str, Any]:
         return {"plan_error": form.errors[sorted(blocking)[0]][0]}
     try:
         return {"plan": size_plan(study, **form.size_options())}
+    except InvalidInputError as error:
+        return {"plan_error": next(iter(error.errors.values()))[0]}
     except ValueError as error:
         return {"plan_error": str(error)}
 

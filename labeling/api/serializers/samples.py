@@ -97,7 +97,10 @@ class SizeOutput(serializers.Serializer[Any]):
     population = serializers.IntegerField(help_text="Eligible issues.")
     size = serializers.IntegerField()
     confidence = serializers.FloatField()
-    margin = serializers.FloatField(help_text="Half-width of the interval of a proportion of such a sample.")
+    margin = serializers.FloatField(
+        allow_null=True,
+        help_text="Half-width of the interval of a proportion; null where strata are drawn from unequally.",
+    )
     proportion = serializers.FloatField()
     pilot = serializers.IntegerField()
     strata = PlannedStratumOutput(many=True)

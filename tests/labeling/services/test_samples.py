@@ -48,11 +48,26 @@ def drawn_keys(sample):
 
 
 def test_the_same_seed_draws_the_same_issues_again(study, corpus):
-    first, second = draw(study, size=4), draw(study, size=4)
+    first = draw(study, size=4)
+    make_round(study, sample=first, units=list(first.units.all()), state="draft")
+    second = draw(study, size=4)
+    assert first != second
     assert drawn_keys(first) == drawn_keys(second)
     assert len(drawn_keys(first)) == 4
     assert drawn_keys(draw(study, size=4, seed=8)) != drawn_keys(first)
     assert Unit.objects.filter(study=study, issue__key__in=drawn_keys(first)).count() == 4
+
+
+def test_a_draw_that_no_round_uses_is_given_back_and_not_made_again(study, corpus):
+    first, is_new = samples.draw_or_find(study=study, method="random", size=4, seed=7, by=lead_of(study))
+    assert is_new
+    assert draw(study, size=4) == first
+    assert draw(study, size=4, pilot=1) != first
+    samples.top_up(sample=first, size=1, by=lead_of(study))
+    assert draw(study, size=5) != first, "it was drawn otherwise"
+    make_issue(study, number=99, repository="octo/spoon", rendered=False)
+    assert draw(study, size=4) != first
+    assert study.events.filter(verb="sample.drawn").count() == study.samples.count() == 4
 
 
 def test_the_frame_is_kept_for_a_repetition(study, corpus):
@@ -144,6 +159,15 @@ def test_unknown_issues_of_a_list_are_named_up_to_ten(study, corpus):
         ({"size": 3, "allocation": {"kind": "odd"}}, "allocation"),
         ({"size": 3, "proportion": 1.0}, "proportion"),
         ({"method": "all", "pilot": 1}, "pilot"),
+        ({"size": 3, "strata": "repository"}, "strata"),
+        ({"method": "all", "size": 3}, "size"),
+        ({"method": "all", "margin": 0.1}, "margin"),
+        (
+            {"method": "stratified", "strata": "repository", "size": 3, "allocation": {"kind": "given"}},
+            "size",
+        ),
+        ({"margin": 0.0}, "margin"),
+        ({"size": 3, "proportion": 0.0}, "proportion"),
     ],
 )
 def test_what_makes_no_sense_is_answered_by_field(study, corpus, asked, field):
@@ -198,8 +222,8 @@ def test_where_a_larger_draw_would_give_a_stratum_less_the_sentence_says_what_wa
     assert [row["drawn"] for row in samples.strata_table(topped)] == [1, 2, 1]
     assert samples.statement(topped) == (
         "From 7 eligible issues we took a random sample, stratified by repository, of 4 (keyed hash, "
-        "seed 7). Of these, 3 were shared out over the strata in proportion to their size and 1 was added later, each "
-        "stratum keeping what it had."
+        "seed 7). Of these, 3 were shared out over the strata in proportion to their size and 1 was added "
+        "later, each stratum keeping what it had."
     )
 
 

@@ -127,6 +127,9 @@ def test_each_way_to_draw_ends_on_the_page_of_the_sample(client, study, lead, ch
     for name, value in expected.items():
         assert getattr(sample, name) == value, name
     assert sample.seed == 7
+    again = client.post(address("sample-create", study), SIMPLE | change, follow=True)
+    assert "This sample was drawn before and no round uses it yet" in again.content.decode()
+    assert Sample.objects.count() == 1
 
 
 def test_a_list_is_drawn_from_names_and_addresses(client, study, lead):
