@@ -100,7 +100,7 @@ def round_rows(member: Membership) -> list[RoundRow]:
         .order_by("-number")
     )
     unblinded = [each for each in rounds if each.is_unblinded]
-    counts = _decision_counts(unblinded)
+    counts = _decision_counts(each for each in unblinded if each.kind != Round.Kind.TRAINING)
     compared = [each for each in unblinded if each.kind not in APART]
     reports = _reports([each for each in compared if each.first_unblinded_read_at is not None])
     return [

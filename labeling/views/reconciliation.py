@@ -43,6 +43,7 @@ def reconciliation_home(request: CoderRequest, slug: str) -> HttpResponse:
     rounds = (
         reachable_rounds(member)
         .filter(state__in=Round.UNBLINDED)
+        .exclude(kind=Round.Kind.TRAINING)
         .annotate(
             queued=Count("round_units__decisions", filter=is_queued("round_units__decisions__")),
             left=Count("round_units__decisions", filter=Q(round_units__decisions__how="")),
