@@ -90,7 +90,9 @@ def test_at_400_percent_nothing_is_lost_and_an_error_is_shown(browser: Browser, 
     page.set_viewport_size({"width": 320, "height": 256})
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     select(page, "body", "step 1900")
-    assert page.locator("#selection-bar").bounding_box()["height"] < 64
+    bar = page.locator("#selection-bar").bounding_box()
+    assert bar is not None
+    assert bar["height"] < 64
     page.locator(".phone-bar").get_by_role("button", name="Submit").click()
     expect(page.locator("#codes [data-focus]").first).to_be_focused()
     page.close()
