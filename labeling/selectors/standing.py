@@ -1,7 +1,7 @@
 """How a unit stands in each dimension, from what its coders handed in and what is decided already.
 
 Pure: the service writes what this says when reconciliation opens, and again after each decision that others
-wait for. Who did not hand a unit in says nothing of it, so what one alone handed in is no disagreement.
+wait for.
 """
 
 from collections import Counter
@@ -78,9 +78,9 @@ def _by_answers(said: Mapping[int, Said], unit: FrozenUnit, *, majority: bool) -
     if not answered:
         return None if unit.coders else Standing(Type.ONE_SIDED)
     cell = _cell(each.in_words for each in answered)
-    if len(unit.handed) == 1:
+    if len(unit.coders) == 1:
         return Standing(Type.SINGLE, How.SINGLE, answered[0], cell=cell)
-    complete, equal = len(answered) == len(unit.handed), len(set(answered)) == 1
+    complete, equal = len(answered) == len(unit.coders), len(set(answered)) == 1
     if complete and equal:
         return Standing(Type.AGREED, How.AGREED, answered[0], cell=cell)
     kind = Type.DISAGREED if complete else Type.ONE_SIDED
@@ -121,7 +121,7 @@ def _all_not_asked(dimension: Dimension, unit: FrozenUnit) -> Standing | None:
     said = unit.said(dimension.key)
     if not said:
         return None
-    kind = Type.SINGLE if len(unit.handed) == 1 else Type.AGREED
+    kind = Type.SINGLE if len(unit.coders) == 1 else Type.AGREED
     return Standing(kind, How.DERIVED, NOT_ASKED)
 
 

@@ -57,15 +57,15 @@ class SampleList(ApiView):
             samples_of(study), ordering="-id", into=lambda page: [plain_data(sample) for sample in page]
         )
 
-    @extend_schema(request=SampleInput, responses={200: SampleOutput, 201: SampleOutput})
+    @extend_schema(request=SampleInput, responses={201: SampleOutput})
     def post(self, request: Request, slug: str) -> Response:
-        """Draw, or give back with 200 the same draw that was made before and that no round uses."""
+        """Draw, or give back the same draw that was made before and that no round uses."""
         study, lead = get_study_or_404(self.user, slug, role=Role.LEAD)
         options = self.read(SampleInput)
         options.setdefault("seed", secrets.randbelow(1_000_000))
-        sample, is_new = samples.draw_or_find(study=study, by=lead, **options)
+        sample = samples.draw(study=study, by=lead, **options)
         place = {"Location": f"/api/v1/samples/{sample.pk}/"}
-        return Response(sample_data(sample, lead), status=201 if is_new else 200, headers=place)
+        return Response(sample_data(sample, lead), status=201, headers=place)
 
 
 class SampleSize(ApiView):

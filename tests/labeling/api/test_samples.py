@@ -49,7 +49,7 @@ def test_a_sample_is_drawn_and_read_again(lead, study):
 
 def test_the_same_draw_again_is_the_same_sample(lead, study):
     first, second = draw(lead, study), draw(lead, study)
-    assert (first.status_code, second.status_code) == (201, 200)
+    assert (first.status_code, second.status_code) == (201, 201)
     assert second.json() == first.json()
 
 

@@ -113,8 +113,8 @@ def test_opening_sorts_every_unit():
         )
     )
     rows = decisions_of(coding_round)
-    assert [row.type for row in rows] == ["agreed", "disagreed", "single", "waiting", "agreed"]
-    assert [row.how for row in rows] == ["agreed", "", "single", "", "excluded"]
+    assert [row.type for row in rows] == ["agreed", "disagreed", "one_sided", "waiting", "agreed"]
+    assert [row.how for row in rows] == ["agreed", "", "", "", "excluded"]
     assert [row.cell for row in rows] == ["crash|crash", "crash|hang", "crash", "", ""]
     assert codes(rows[0]) == ["crash"]
     assert rows[3].waits_for == UNIT
