@@ -94,6 +94,7 @@ def import_file(lead: Page, slug: str, issues: Path) -> None:
     lead.goto(f"/studies/{slug}/imports/new/")
     lead.locator("input[type=file]").set_input_files(issues)
     lead.get_by_role("button", name="Upload the file").press("Enter")
+    lead.get_by_role("button", name="Start the import").press("Enter")
     expect(lead.locator("#import")).to_contain_text("Done", timeout=WAIT)
 
 
