@@ -96,11 +96,14 @@ def get_assignment_or_404(user: User | AnonymousUser, pk: int) -> tuple[Assignme
 
     It is read for each answer given, so it comes without what answers need not know of unit and round.
     """
-    rows = Assignment.objects.filter(pk=pk).select_related("round_unit__round", "round_unit__unit__issue")
-    found = _first(rows.only(*_OF_ANSWERS))
+    rows = Assignment.objects.active().filter(pk=pk)
+    joined = rows.select_related("round_unit__round", "round_unit__unit__issue")
+    found = _first(joined.only(*_OF_ANSWERS))
     if found is None:
         raise Http404(NOT_ONES_OWN)
     _, member = _of_study(user, None, study=found.round_unit.round.study_id)
+    if found.coder_id not in member.coder_ids:
+        raise Http404(NOT_ONES_OWN)
     return _own(found, member), member
 
 
@@ -139,8 +142,7 @@ def get_unit_assignment_or_404(
 
 
 def _own(found: Assignment, member: Membership) -> Assignment:
-    is_own = found.coder_id in member.coder_ids and found.status != Assignment.Status.WITHDRAWN
-    if not is_own or _is_sealed(found, member):
+    if _is_sealed(found, member):
         raise Http404(NOT_ONES_OWN)
     found.round_unit.round.study = member.study
     if found.coder_id == member.pk:

@@ -27,6 +27,7 @@ from labeling.selectors.reconciliation import QUEUED
 from labeling.selectors.rounds import reachable_rounds
 from labeling.selectors.settled import settled_shares
 from labeling.selectors.studies import visible_events, with_shown_names
+from labeling.services.samples import is_proportional
 
 ACTS = 8
 """So many lines of the record are shown, of at most ``MOST_READ`` events."""
@@ -254,7 +255,7 @@ def _drawn(study: Study, member: Membership) -> list[str]:
     if sample is None or sample.method not in (Sample.Method.RANDOM, Sample.Method.STRATIFIED):
         return []
     told = [f"by {sample.strata}"] if sample.strata else []
-    if not sample.strata or sample.allocation.get("kind", "proportional") == "proportional":
+    if is_proportional(sample.strata, sample.allocation):
         confidence = sample.confidence or 0.95
         margin = sampling.margin_of(sample.size, sample.frame_size, confidence, sample.proportion or 0.5)
         told.append(f"± {margin:.2%} margin at {confidence:.0%}")

@@ -35,7 +35,7 @@ from labeling.selectors.known_answers import matches_in
 from labeling.selectors.settled import settled_shares
 from labeling.services.agreement import report_of, software_version
 from labeling.services.corpus import funnel
-from labeling.services.samples import added_sentence, drawn_sentence
+from labeling.services.samples import sentences
 
 ACTS = ("merge", "split", "rename", "move", "archive")
 
@@ -72,13 +72,13 @@ class _Read:
         known = {each.pk for each in frozen.coders if each.kind == Membership.Kind.REFERENCE}
         self.coding_round, self.frozen = coding_round, frozen
         self.units = [unit for unit in frozen.units if any(each.coder not in known for each in unit.handed)]
-        said = {handed.coder for unit in self.units for handed in unit.handed}
-        self.coders = [each for each in frozen.coders if each.pk in said - known]
+        self.said = {handed.coder for unit in self.units for handed in unit.handed} - known
+        self.coders = [each for each in frozen.coders if each.pk in self.said]
         self.names = [_name(each, pseudonyms) for each in self.coders]
 
     def codings(self, unit: FrozenUnit) -> int:
         """How many coders handed a unit in."""
-        return sum(handed.coder in {each.pk for each in self.coders} for handed in unit.handed)
+        return sum(handed.coder in self.said for handed in unit.handed)
 
     @property
     def missing(self) -> int:
@@ -150,7 +150,7 @@ def _samples(study: Study) -> Iterator[SampleFacts]:
     for number, sample in enumerate(study.samples.defer("frame").order_by("pk"), start=1):
         if sample.pk in coded:
             replaced = sample.sample_units.filter(replaced_by__isnull=False).count()
-            yield SampleFacts(number, drawn_sentence(sample), added_sentence(sample), replaced)
+            yield SampleFacts(number, *sentences(sample), replaced)
 
 
 def _codebooks(study: Study, zone: ZoneInfo) -> Iterator[CodebookFacts]:

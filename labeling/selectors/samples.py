@@ -12,7 +12,7 @@ from labeling.errors import InvalidInputError
 from labeling.models import Job, Membership, Sample, SampleUnit, Study
 from labeling.selectors.corpus import HEAVY
 from labeling.selectors.masks import Masks
-from labeling.services.samples import refuse_wrong_shares, stratum_sizes
+from labeling.services.samples import is_proportional, refuse_wrong_shares, stratum_sizes
 from labeling.services.strata import loaded_by, strata_problem, stratum_of
 
 #: What the answer about kappa assumes; both are said beside it.
@@ -113,7 +113,7 @@ def size_plan(
         raise ValueError(f"The sample leaves {available.total() - total} issues for the pilot alone.")
     expected = proportion or 0.5
     margins = sampling.stratum_margins(sizes, available, confidence, expected) if strata else {}
-    is_even = not strata or (allocation or {}).get("kind", "proportional") == "proportional"
+    is_even = is_proportional(strata, allocation or {})
     return SizePlan(
         population=available.total(),
         size=total,

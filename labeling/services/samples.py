@@ -104,18 +104,22 @@ def draw_or_find(
         }
         if (twin := _unused_twin(study, same)) is not None:
             return twin, False
-        sample = Sample.objects.create(
-            study=study,
-            rules_version=study.corpus_rules.aggregate(newest=Max("version"))["newest"] or 0,
-            frame=pack_frame(frame),
-            frame_size=len(frame),
-            **same,
-        )
+        sample = _new_sample(study, frame, same)
         by_key = {issue.key: issue for issue in eligible}
         _add_units(sample, drawn, by_key, SampleUnit.Drawn.DRAW)
         _add_units(sample, for_pilot, by_key, SampleUnit.Drawn.PILOT)
         record(study=study, verb="sample.drawn", by=by, object=f"sample:{sample.pk}", size=sample.size)
     return _prepare(sample, by), True
+
+
+def _new_sample(study: Study, frame: Mapping[str, str], same: Mapping[str, Any]) -> Sample:
+    return Sample.objects.create(
+        study=study,
+        rules_version=study.corpus_rules.aggregate(newest=Max("version"))["newest"] or 0,
+        frame=pack_frame(frame),
+        frame_size=len(frame),
+        **same,
+    )
 
 
 def _unused_twin(study: Study, same: Mapping[str, Any]) -> Sample | None:
@@ -224,24 +228,23 @@ SHARED_OUT = {
 
 def statement(sample: Sample) -> str:
     """Say for the paper how the sample was drawn, and what was added to it later."""
-    return f"{drawn_sentence(sample)} {added_sentence(sample)}".rstrip()
+    return " ".join(filter(None, sentences(sample)))
 
 
-def added_sentence(sample: Sample) -> str:
-    """Say how many units were added later; empty where none were."""
-    added = _added(sample)
-    if not added:
-        return ""
+def sentences(sample: Sample) -> tuple[str, str]:
+    """Say how the sample was drawn, with what was added later in its size; and what that was, if anything."""
+    added = sample.sample_units.filter(drawn=SampleUnit.Drawn.TOP_UP).count()
+    is_as_at_once = not added or _is_as_drawn_at_once(sample)
+    told = _added_sentence(sample, added, is_as_at_once=is_as_at_once) if added else ""
+    return _drawn_sentence(sample, added, is_as_at_once=is_as_at_once), told
+
+
+def _added_sentence(sample: Sample, added: int, *, is_as_at_once: bool) -> str:
     were = "was" if added == 1 else "were"
-    if not _is_as_drawn_at_once(sample):
-        first = f"{sample.size - added:,} were shared out over the strata {_shared_out(sample)}"
-        rest = f"{added:,} {were} added later, each stratum keeping what it had"
-        return f"Of these, {first} and {rest}."
-    return f"Of these, {added:,} {were} added later."
-
-
-def _added(sample: Sample) -> int:
-    return sample.sample_units.filter(drawn=SampleUnit.Drawn.TOP_UP).count()
+    if is_as_at_once:
+        return f"Of these, {added:,} {were} added later."
+    first = f"{sample.size - added:,} were shared out over the strata {_shared_out(sample)}"
+    return f"Of these, {first} and {added:,} {were} added later, each stratum keeping what it had."
 
 
 def _is_as_drawn_at_once(sample: Sample) -> bool:
@@ -263,8 +266,12 @@ def _shared_out(sample: Sample, *, added: int = 0) -> str:
     return SHARED_OUT[kind]
 
 
-def drawn_sentence(sample: Sample) -> str:
-    """Say how the sample was drawn, with what was added later in its size."""
+def is_proportional(strata: str, allocation: Mapping[str, Any]) -> bool:
+    """Whether all strata are drawn from alike: only then one margin holds for the whole sample."""
+    return not strata or allocation.get("kind", "proportional") == "proportional"
+
+
+def _drawn_sentence(sample: Sample, added: int, *, is_as_at_once: bool) -> str:
     if sample.method == Sample.Method.LIST:
         named = "1 issue that was" if sample.size == 1 else f"{sample.size:,} issues that were"
         return f"We took {named} named one by one."
@@ -275,14 +282,10 @@ def drawn_sentence(sample: Sample) -> str:
     }[Sample.Method(sample.method)]
     text = f"From {sample.frame_size:,} eligible issues we took {kind} {sample.size:,}"
     if sample.method in (Sample.Method.RANDOM, Sample.Method.STRATIFIED):
-        added = _added(sample) if sample.strata else 0
-        is_even = sample.allocation.get("kind", "proportional") == "proportional" or not sample.strata
-        if added and not _is_as_drawn_at_once(sample):
-            is_even = False
-        elif sample.strata:
+        if sample.strata and is_as_at_once:
             text += f", shared out over the strata {_shared_out(sample, added=added)}"
         text += f" (keyed hash, seed {sample.seed}"
-        # Where strata are drawn from unequally, no one margin holds for the whole sample.
+        is_even = is_as_at_once and is_proportional(sample.strata, sample.allocation)
         if sample.frame_size and sample.size and is_even:
             expected = sample.proportion or 0.5
             margin = sampling.margin_of(sample.size, sample.frame_size, sample.confidence or 0.95, expected)

@@ -23,7 +23,7 @@ from labeling.selectors.questions import CODED, Question, Questions, asked_of, s
 
 LONGEST_TEXT = 100_000
 AROUND_QUOTE = 32
-PLACE = ("document", "start", "end")
+SAME_QUOTE = ("dimension", "category", "document", "start", "end")
 NOT_ASKED = Annotation.State.NOT_ASKED.value
 
 Errors = dict[str, list[str]]
@@ -139,7 +139,7 @@ def _read_evidence(
 
 def _each_once(quotes: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Leave out what says the same of the same words again, as quotes do when their answers fall together."""
-    once = {tuple(quote[name] for name in ("dimension", "category", *PLACE)): quote for quote in quotes}
+    once = {tuple(quote[name] for name in SAME_QUOTE): quote for quote in quotes}
     return list(once.values())
 
 
