@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Container
+from functools import partial
 from operator import attrgetter
 from typing import TypeVar
 
@@ -12,6 +13,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import Http404
 
+from annotator.repeated import Given, RepeatedQuery
 from labeling.blinding import sealing_assignments, settled
 from labeling.models import Assignment, Membership, Role, Round, RoundUnit, Study, Unit, User
 
@@ -22,7 +24,7 @@ Found = TypeVar("Found", bound=Model)
 def get_study_or_404(
     user: User | AnonymousUser, slug: str, *, role: Roles = None
 ) -> tuple[Study, Membership]:
-    return _of_study(user, role, study__slug=slug)
+    return _of_study(user, role, "study__slug", slug)
 
 
 def get_member_or_404(
@@ -32,21 +34,28 @@ def get_member_or_404(
     other = Membership.objects.select_related("study", "user").filter(pk=pk).first()
     if other is None:
         raise Http404
-    _, member = _of_study(user, role, study=other.study_id)
+    _, member = _of_study(user, role, "study", other.study_id)
     return other, member
 
 
-def _of_study(user: User | AnonymousUser, role: Roles, **study: object) -> tuple[Study, Membership]:
-    member = _membership(user, **study) if isinstance(user, User) else None
+def _mine(by: str) -> "QuerySet[Membership]":
+    present = Membership.objects.filter(left_at__isnull=True, study__deleted_at__isnull=True)
+    return present.filter(user=Given("user"), **{by: Given("value")}).select_related("study")
+
+
+_MINE = {by: RepeatedQuery(partial(_mine, by)) for by in ("study", "study__slug", "study__rounds")}
+
+
+def _of_study(user: User | AnonymousUser, role: Roles, by: str, value: int | str) -> tuple[Study, Membership]:
+    member = _membership(user, by, value) if isinstance(user, User) else None
     if member is None:
         raise Http404("There is no such study, or you are not a member of it.")
     refuse_other_roles(member, role)
     return member.study, member
 
 
-def _membership(user: User, **study: object) -> Membership | None:
-    mine = Membership.objects.filter(user=user, left_at__isnull=True, study__deleted_at__isnull=True, **study)
-    member = _first(mine.select_related("study"))
+def _membership(user: User, by: str, value: int | str) -> Membership | None:
+    member = _MINE[by].first(user=user.pk, value=value)
     if member is not None:
         member.user = user
     return member
@@ -71,19 +80,25 @@ def get_round_or_404(
     user: User | AnonymousUser, slug: str, number: int, *, role: Roles = None
 ) -> tuple[Round, Membership]:
     study, member = get_study_or_404(user, slug, role=role)
-    return _one_round(member, study=study, number=number), member
+    return _known(_ROUND_OF_STUDY.first(study=study.pk, number=number), member), member
 
 
 def get_round_by_id_or_404(
     user: User | AnonymousUser, pk: int, *, role: Roles = None
 ) -> tuple[Round, Membership]:
-    _, member = _of_study(user, role, study__rounds=pk)
-    return _one_round(member, pk=pk), member
+    _, member = _of_study(user, role, "study__rounds", pk)
+    return _known(_ROUND.first(pk=pk), member), member
 
 
-def _one_round(member: Membership, **which: object) -> Round:
-    rounds = Round.objects.filter(discarded_at__isnull=True, **which)
-    found = _first(rounds.select_related("codebook"))
+def _rounds(**which: Given) -> "QuerySet[Round]":
+    return Round.objects.filter(discarded_at__isnull=True, **which).select_related("codebook")
+
+
+_ROUND = RepeatedQuery(lambda: _rounds(pk=Given("pk")))
+_ROUND_OF_STUDY = RepeatedQuery(lambda: _rounds(study=Given("study"), number=Given("number")))
+
+
+def _known(found: Round | None, member: Membership) -> Round:
     # A round in preparation is the lead's desk: others hear of it when it opens.
     if found is None or (found.state == Round.State.DRAFT and not member.is_lead):
         raise Http404("There is no such round.")
@@ -96,12 +111,10 @@ def get_assignment_or_404(user: User | AnonymousUser, pk: int) -> tuple[Assignme
 
     It is read for each answer given, so it comes without what answers need not know of unit and round.
     """
-    rows = Assignment.objects.active().filter(pk=pk)
-    joined = rows.select_related("round_unit__round", "round_unit__unit__issue")
-    found = _first(joined.only(*_OF_ANSWERS))
+    found = _ASSIGNMENT.first(pk=pk)
     if found is None:
         raise Http404(NOT_ONES_OWN)
-    _, member = _of_study(user, None, study=found.round_unit.round.study_id)
+    _, member = _of_study(user, None, "study", found.round_unit.round.study_id)
     if found.coder_id not in member.coder_ids:
         raise Http404(NOT_ONES_OWN)
     return _own(found, member), member
@@ -121,6 +134,14 @@ _OF_ANSWERS = (
     "round_unit__unit__ref",
     "round_unit__unit__snapshot",
     "round_unit__unit__issue__url",
+)
+_ASSIGNMENT = RepeatedQuery(
+    lambda: (
+        Assignment.objects.active()
+        .filter(pk=Given("pk"))
+        .select_related("round_unit__round", "round_unit__unit__issue")
+        .only(*_OF_ANSWERS)
+    )
 )
 NOT_ONES_OWN = "You have no such unit to code."
 
@@ -181,5 +202,5 @@ def get_unit_or_404(user: User | AnonymousUser, pk: int, *, role: Roles = None) 
     found = Unit.objects.filter(pk=pk).select_related("study", "issue", "snapshot").first()
     if found is None:
         raise Http404
-    _, member = _of_study(user, role, study=found.study_id)
+    _, member = _of_study(user, role, "study", found.study_id)
     return found, member

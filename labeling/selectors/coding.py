@@ -8,6 +8,7 @@ from statistics import median
 from django.db.models import Count, DateTimeField, Exists, F, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
+from annotator.repeated import Given, RepeatedQuery
 from labeling.models import Annotation, AnnotationCategory, Assignment, Membership, Round, Submission
 from labeling.selectors.issues import hidden_fields, issue_view, shown_ref, shown_refs
 
@@ -100,13 +101,18 @@ def next_assignment(
     return None
 
 
+_WITH_ITS_ISSUE = RepeatedQuery(
+    lambda: (
+        Assignment.objects.defer(None)
+        .filter(pk=Given("pk"))
+        .select_related("round_unit__unit__issue", "round_unit__unit__snapshot")
+    )
+)
+
+
 def _with_its_issue(pk: int, member: Membership, coding_round: Round) -> Assignment:
     """Read one assignment with what its page shows; round and coder are known already."""
-    found = (
-        Assignment.objects.defer(None)
-        .select_related("round_unit__unit__issue", "round_unit__unit__snapshot")
-        .get(pk=pk)
-    )
+    (found,) = _WITH_ITS_ISSUE.all(pk=pk)
     found.round_unit.round = coding_round
     if found.coder_id == member.pk:
         found.coder = member

@@ -6,6 +6,9 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
+from django.db.models import Q
+
+from annotator.repeated import Given, RepeatedQuery
 from labeling.models import Annotation, Category, CategoryProposal, Codebook, Dimension, Membership, Round
 
 CODED = Annotation.State.CODED.value
@@ -46,12 +49,16 @@ def questions(coding_round: Round, coder: Membership) -> dict[str, Question]:
     book = _book(coding_round.codebook) if coding_round.codebook is not None else {}
     dimensions = [each for each in book if not coding_round.dimensions or each.key in coding_round.dimensions]
     proposed: dict[int, dict[str, CategoryProposal]] = {each.pk: {} for each in dimensions}
-    own = CategoryProposal.objects.filter(round=coding_round, by__in=coder.coder_ids)
-    for proposal in sorted(own, key=attrgetter("code")):
+    own, groups = coder.coder_ids[0], coder.coder_ids[-1]
+    told = _PROPOSED.all(round=coding_round.pk, own=own, groups=groups)
+    for proposal in sorted(told, key=attrgetter("code")):
         proposed[proposal.dimension_id][proposal.code] = proposal
     return {each.key: Question(each, book[each], proposed[each.pk]) for each in dimensions}
 
 
+_PROPOSED = RepeatedQuery(
+    lambda: CategoryProposal.objects.filter(Q(by=Given("own")) | Q(by=Given("groups")), round=Given("round"))
+)
 Book = Mapping[Dimension, Mapping[str, Category]]
 
 

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from annotator.repeated import Given, RepeatedQuery
 from labeling.drafts import ANNOTATION, Draft, dimensions_of, flat_changes
 from labeling.errors import InvalidInputError, RoundStateError, StaleVersionError, StudyRuleError
 from labeling.models import Assignment, Membership, Round, Submission, Unit
@@ -253,21 +254,25 @@ _WRITTEN = [
 ]
 
 
+_ROUND = RepeatedQuery(
+    lambda: Round.objects.select_for_update(of=("self",)).filter(pk=Given("pk")).select_related("codebook")
+)
+_ASSIGNMENT = RepeatedQuery(lambda: Assignment.objects.select_for_update().defer(None).filter(pk=Given("pk")))
+
+
 class _Work:
     """One assignment under the round's lock."""
 
     def __init__(self, assignment: Assignment, by: Membership) -> None:
         self.by = by
         known = assignment.round_unit
-        locked = Round.objects.select_for_update(of=("self",)).select_related("codebook")
-        self.round = locked.get(pk=known.round_id)
+        (self.round,) = _ROUND.all(pk=known.round_id)
         # What never changes while a round runs was read before the lock: the study and the texts.
         self.round.study = known.round.study
-        try:
-            self.assignment = Assignment.objects.select_for_update().defer(None).get(pk=assignment.pk)
-        except Assignment.DoesNotExist:
-            taken_back = f"Round {self.round.number} was taken back to be planned anew."
-            raise RoundStateError(taken_back) from None
+        locked = _ASSIGNMENT.first(pk=assignment.pk)
+        if locked is None:
+            raise RoundStateError(f"Round {self.round.number} was taken back to be planned anew.")
+        self.assignment = locked
         self.assignment.round_unit, self.assignment.coder = known, assignment.coder
         self.assignment.round_unit.round = self.round
         if self.assignment.status == Status.WITHDRAWN:
