@@ -59,7 +59,20 @@ def children_of(process: psutil.Process) -> list[psutil.Process]:
 
 
 def sleepers_of(process: psutil.Process) -> list[psutil.Process]:
-    return [child for child in children_of(process) if "time.sleep" in " ".join(child.cmdline())]
+    return [child for child in children_of(process) if "time.sleep" in command_line(child)]
+
+
+def command_line(process: psutil.Process) -> str:
+    """Arguments of a process: of one that starts just now there are none yet, and of one that ended no more."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
+def all_sleepers_of(process: psutil.Process, number: int) -> list[psutil.Process]:
+    wait_until(lambda: len(sleepers_of(process)) == number)
+    return sleepers_of(process)
 
 
 def are_gone(processes: list[psutil.Process]) -> bool:
@@ -68,10 +81,10 @@ def are_gone(processes: list[psutil.Process]) -> bool:
 
 def test_a_child_that_was_killed_starts_again(supervise):
     supervisor = supervise(SLEEP, SLEEP)
-    first, second = sleepers_of(supervisor)
+    first, second = all_sleepers_of(supervisor, 2)
     first.kill()
-    wait_until(lambda: len(sleepers_of(supervisor)) == 2 and first not in sleepers_of(supervisor))
-    assert second in sleepers_of(supervisor)
+    first.wait()
+    assert second in all_sleepers_of(supervisor, 2)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -97,7 +110,7 @@ def test_no_child_outlives_a_killed_supervisor(supervise, program):
 
 def test_a_killed_guard_is_replaced_and_knows_the_children(supervise):
     supervisor = supervise(SLEEP)
-    (sleeper,) = sleepers_of(supervisor)
+    (sleeper,) = all_sleepers_of(supervisor, 1)
     (guard,) = set(children_of(supervisor)) - {sleeper}
     guard.kill()
     wait_until(lambda: len(children_of(supervisor)) == 2 and guard not in children_of(supervisor))
