@@ -45,11 +45,13 @@ def measure(on_sqlite: int = ON_SQLITE, on_postgres: int = ON_POSTGRES) -> Itera
 def run(issues: int) -> None:
     """Measure on the database of this process."""
     databases.set_up()
+    from django.core.management import call_command
     from django.db import connection
 
     from labeling.models import Membership, Role, Study, User
     from labeling.services.word_index import index_batch
 
+    call_command("collectstatic", interactive=False, verbosity=0)  # the page names its files by their content
     lead = User.objects.create_user(username="lead", password=None)
     study = Study.objects.create(slug="measured", title="Measured")
     Membership.objects.create(study=study, user=lead, role=Role.LEAD, number=1)

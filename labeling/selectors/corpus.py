@@ -37,7 +37,7 @@ ORDERINGS = {"key": "key", "created": "by_created", "updated": "by_updated", "cl
 HEAVY = ("comments", "timeline", "fixes", "reactions", "carries", "notes")
 
 #: A list is counted exactly up to here; beyond it says "more than", and the facets count the rest.
-MOST_COUNTED = 1000
+MOST_COUNTED = 200
 
 _NAMES = """
 WITH RECURSIVE names(name) AS (

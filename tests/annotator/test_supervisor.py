@@ -63,7 +63,7 @@ def sleepers_of(process: psutil.Process) -> list[psutil.Process]:
 
 
 def command_line(process: psutil.Process) -> str:
-    """Arguments of a process: of one that starts just now there are none yet, and of one that ended no more."""
+    """Arguments of a process: one that starts just now has none yet, and one that ended has none any more."""
     try:
         return " ".join(process.cmdline())
     except psutil.Error:

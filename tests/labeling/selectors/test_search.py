@@ -71,9 +71,11 @@ def test_frequent_words_find_the_same_one_by_one(study, monkeypatch):
     while index_batch(study):
         pass
     monkeypatch.setattr("labeling.selectors.search.FREQUENT", 0)
+    monkeypatch.setattr("labeling.selectors.search.FREQUENT_IN_NEWEST", 0)
     found = study.issues.filter(mentioning(study, "train"))
     assert set(found.values_list("number", flat=True)) == {1, 2, 3, 4}
     assert found.order_by("-key")[:2].count() == 2
+    assert found.filter(mentioning(study, "segf tr")).values_list("number", flat=True).get() == 1
 
 
 def test_an_issue_that_changed_is_found_by_its_new_words_only(study):
