@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db import connection
 from django.db.models import BooleanField, Q
 from django.db.models.expressions import RawSQL
 
@@ -28,7 +30,6 @@ class KnownIssue:
     gone: bool
     transferred_to: str
     redacted_at: datetime | None
-    duplicate_of_id: int | None
     latest_id: int | None
     latest_hash: str | None
 
@@ -49,22 +50,27 @@ _FIELDS = (
     "gone",
     "transferred_to",
     "redacted_at",
-    "duplicate_of_id",
     "latest_id",
     "latest__content_hash",
 )
+
+
+#: What ``_FIELDS`` are in the statement of ``_read_each``.
+_COLUMNS = ", ".join(f"issue.{name}" for name in _FIELDS[:-1]) + ", latest.content_hash"
+_LATEST = "LEFT JOIN labeling_issuesnapshot AS latest ON latest.id = issue.latest_id"
 
 
 class KnownIssues:
     """The issues of the study that a page of records may be about."""
 
     def __init__(self, study: Study, records: Sequence[IssueRecord]) -> None:
+        self._study = study
         self._rows = study.issues.values_list(*_FIELDS)
         self._nodes: dict[str, KnownIssue] = {}
         self._rests: dict[int, KnownIssue] = {}
         self._numbers: dict[tuple[int | None, int | None], KnownIssue] = {}
         self._keys: dict[str, KnownIssue] = {}
-        self._note(self._read(key__in=[record.key for record in records]))
+        self._note(_read_each(study, "key", "text", [record.key for record in records]))
         # Most are known by their key and say the same ids. Only for the others it takes further queries.
         self._look_further([record for record in records if not self._is_settled(record)])
 
@@ -90,19 +96,16 @@ class KnownIssues:
         numbers = {record.number for record in records if record.number}
         repositories = {record.repository_id for record in records if record.repository_id}
         if nodes := [record.node_id for record in records if record.node_id]:
-            self._note(self._rows.filter(HAS_NODE, node_id__in=nodes))
+            self._note(_read_each(self._study, "node_id", "text", nodes, "AND NOT (issue.node_id = '')"))
         if rests := [record.rest_id for record in records if record.rest_id]:
-            self._note(self._read(rest_id__in=rests))
+            self._note(_read_each(self._study, "rest_id", "bigint", rests))
         if repositories:
-            self._note(self._read(repository_id__in=repositories, number__in=numbers))
+            self._note(self._rows.filter(repository_id__in=repositories, number__in=numbers))
         if numbers:
             for row in self._rows.filter(was_renamed=True, number__in=numbers):
                 issue = self._kept(row)
                 for key in issue.former_keys:
                     self._keys.setdefault(key, issue)
-
-    def _read(self, **lookup: object) -> Iterable[tuple]:  # type: ignore[type-arg] # a row of _FIELDS
-        return self._rows.filter(**lookup)
 
     def _note(self, rows: Iterable[tuple]) -> None:  # type: ignore[type-arg] # as above
         for row in rows:
@@ -121,6 +124,26 @@ class KnownIssues:
         if issue.repository_id:
             self._numbers[issue.repository_id, issue.number] = issue
         return issue
+
+
+def _read_each(study: Study, column: str, kind: str, values: Sequence[object], also: str = "") -> list[tuple]:  # type: ignore[type-arg] # a row of _FIELDS
+    """Find issues by the values of an indexed column: each by a search of its own in the index.
+
+    During an import PostgreSQL knows no statistics of what was just stored. Given a list it would read all
+    issues of the study for each page, and compare each with every value of the list; OFFSET forbids that.
+    """
+    is_it = f"issue.study_id = %s AND issue.{column} = told.value {also}"
+    if connection.vendor == "postgresql":
+        one = f"SELECT * FROM labeling_issue AS issue WHERE {is_it} OFFSET 0"  # noqa: S608 (names from this module)
+        source = f"unnest(%s::{kind}[]) AS told (value) CROSS JOIN LATERAL ({one}) AS issue"
+        told: str | list[object] = list(values)
+    else:
+        source = f"json_each(%s) AS told CROSS JOIN labeling_issue AS issue ON {is_it}"
+        told = json.dumps(values)
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {_COLUMNS} FROM {source} {_LATEST}", [told, study.pk])  # noqa: S608 (as above)
+        at = _FIELDS.index("former_keys")
+        return [(*row[:at], json.loads(row[at]), *row[at + 1 :]) for row in cursor.fetchall()]
 
 
 def lock_issues(study: Study) -> None:

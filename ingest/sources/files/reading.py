@@ -153,7 +153,7 @@ def _lines(path: Path) -> Iterator[Told]:
 def _parsed(line: str) -> tuple[Any, str]:
     """Return what a line says, or None, and why it is no object: no JSON, or nested deeper than any issue."""
     try:
-        return json.loads(line, parse_constant=_refuse_constant), NO_OBJECT
+        return _DECODER.decode(line), NO_OBJECT
     except _ConstantError:
         return None, f"it holds {NO_CONSTANT}"
     except (ValueError, RecursionError):
@@ -166,6 +166,9 @@ class _ConstantError(ValueError):
 
 def _refuse_constant(name: str) -> NoReturn:
     raise _ConstantError(name)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def _objects(path: Path) -> Iterator[Told]:
