@@ -11,10 +11,12 @@ class IngestConfig(AppConfig):
 
     def ready(self) -> None:
         """Say which tasks do this app's work, by name: only workers import them."""
+        from ingest.redaction import redact_notes
         from ingest.services import kept_files
-        from labeling.services import jobs, purging
+        from labeling.services import jobs, purging, redaction
 
         purging.register_files(kept_files)
+        redaction.redacting.connect(redact_notes, dispatch_uid="ingest.redact_notes")
         jobs.register("ingest.importrun", "ingest.tasks.run_import")
         jobs.register("ingest.upload", "ingest.tasks.try_file")
         jobs.register("job.prepare_sample", "ingest.tasks.prepare_sample")

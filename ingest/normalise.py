@@ -60,15 +60,15 @@ def cleaned(record: IssueRecord) -> IssueRecord:
     return replace(clean, notes=(*clean.notes, *notes)) if notes else clean
 
 
-def _losses(record: IssueRecord) -> tuple[str, ...]:
-    """Give the notes of a record that tell of something lost or doubtful."""
-    return tuple(note for note in record.notes if not note.startswith(_LINE_ENDS))
+def lost(notes: Iterable[str]) -> tuple[str, ...]:
+    """Give those of an issue's notes that tell of something lost or doubtful."""
+    return tuple(note for note in notes if not note.startswith(_LINE_ENDS))
 
 
 def row_notes(rows: Iterable[int], records: Iterable[IssueRecord]) -> list[str]:
     """Say of each row of a file that brings less than it says what it is; one sentence a row."""
-    said = zip(rows, map(_losses, records), strict=False)
-    return [f"Row {number:,}: {' '.join(lost)}" for number, lost in said if lost]
+    said = zip(rows, (lost(record.notes) for record in records), strict=False)
+    return [f"Row {number:,}: {' '.join(losses)}" for number, losses in said if losses]
 
 
 @dataclass(slots=True)

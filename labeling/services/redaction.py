@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
+from django.dispatch import Signal
 from django.utils import timezone
 
 from labeling.errors import InvalidInputError
@@ -11,6 +12,9 @@ from labeling.models import Assignment, Evidence, Issue, IssueSnapshot, Membersh
 from labeling.services.events import record
 from labeling.services.known import lock_issues
 from labeling.services.word_index import index_issues
+
+#: Sent with ``issue`` in the transaction, before anything is locked or changed: what brought it keeps copies.
+redacting = Signal()
 
 REDACTED = "redacted"
 _QUOTED = {"quote", "prefix", "suffix"}
@@ -22,6 +26,7 @@ def redact_issue(*, issue: Issue, reason: str, by: Membership) -> None:
     if not reason.strip():
         raise InvalidInputError({"reason": ["Say why: what is taken out cannot be brought back."]})
     with transaction.atomic():
+        redacting.send(sender=Issue, issue=issue)
         lock_issues(issue.study)
         locked = Issue.objects.select_for_update().get(pk=issue.pk)
         SnapshotDocument.objects.filter(snapshot__issue=locked).update(

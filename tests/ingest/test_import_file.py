@@ -14,6 +14,7 @@ from ingest.services import keep_upload, path_of, start_import
 from ingest.sources import files
 from ingest.uploads import forget_uploads, import_upload, path_of_upload, take_upload, try_upload
 from labeling.errors import InvalidInputError
+from labeling.services.redaction import redact_issue
 from tests.factories import lead_of, make_study
 
 pytestmark = pytest.mark.django_db
@@ -206,6 +207,21 @@ def test_what_rows_lose_is_told_before_the_import_after_it_and_at_the_issue(stud
     assert "Maybe</span>" in shown
     told = client.get(reverse("api_ingest:import-detail", args=[study.slug, run.pk])).json()
     assert (told["noted"], told["notes"]) == (4, run.notes)
+
+
+def test_redacting_an_issue_reaches_what_its_imports_and_tried_files_noted(study):
+    rows = "title,created_at\nCrash,31.01.2024\nHang,30.01.2024\n"
+    tried = try_upload(upload=take(study, rows))
+    first = run_import(import_upload(upload=tried, by=lead_of(study)).pk)
+    again = run_import(start(study, rows).pk)
+
+    issue = study.issues.get(latest__title="Crash")
+    redact_issue(issue=issue, reason="Asked for by its author", by=lead_of(study))
+
+    for kept in (tried, first, again):
+        kept.refresh_from_db()
+        assert kept.notes[0] == "Row 2: redacted"
+        assert "30.01.2024" in kept.notes[1]
 
 
 def test_a_worker_reads_a_long_file_to_its_end_from_where_the_request_stopped(study, monkeypatch):
