@@ -9,7 +9,15 @@ from django.db.models import Count, DateTimeField, Exists, F, OuterRef, Q, Query
 from django.db.models.functions import Coalesce
 
 from annotator.repeated import Given, RepeatedQuery
-from labeling.models import Annotation, AnnotationCategory, Assignment, Membership, Round, Submission
+from labeling.models import (
+    Annotation,
+    AnnotationCategory,
+    Assignment,
+    Membership,
+    Round,
+    RoundUnit,
+    Submission,
+)
 from labeling.selectors.issues import hidden_fields, issue_view, shown_ref, shown_refs
 
 __all__ = [
@@ -84,7 +92,9 @@ def next_assignment(
     member: Membership, coding_round: Round, after: Assignment | None = None
 ) -> Assignment | None:
     """Give what to code next: returned, to do, draft, then each skipped unit once."""
-    waiting = Assignment.objects.of_member(member).filter(round_unit__round=coding_round)
+    # As a condition, not a join: SQLite would begin with all units of the round, and sort what it finds.
+    of_round = Exists(RoundUnit.objects.filter(pk=OuterRef("round_unit"), round=coding_round))
+    waiting = Assignment.objects.of_member(member).filter(of_round)
     if coding_round.state != Round.State.OPEN:
         # After the close only adjudicators answer who do so before they see the others.
         waiting = waiting.filter(purpose=Assignment.Purpose.ADJUDICATION)
