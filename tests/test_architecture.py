@@ -83,14 +83,14 @@ def test_a_package_imports_only_what_its_arrow_points_at(package):
     assert not wrong, wrong
 
 
-def test_labeling_takes_only_the_helpers_of_pages_from_annotator():
+def test_labeling_takes_only_the_helpers_of_pages_and_queries_from_annotator():
     taken = {
         name
         for path in modules("labeling")
         for name in imports(path)
         if name.split(".")[0] == "annotator" and OPERATING.isdisjoint(path.relative_to(ROOT).parts)
     }
-    assert taken == {"annotator.http"}
+    assert taken == {"annotator.http", "annotator.repeated"}
 
 
 #: Commands and checks are about the installation, which is annotator's.

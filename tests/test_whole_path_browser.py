@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.installation import Installation
-from tests.labeling.live_coding import settle
 
 pytestmark = pytest.mark.browser
 UNITS = 6
@@ -139,7 +138,6 @@ def code_all(coder: Page, slug: str, other: dict[int, str]) -> str:
         if number in other:
             first_disputed = coder.locator(".issue__ref").inner_text().split()[0]
         expect(coder.locator("#save-state")).to_contain_text("Saved ")
-        settle(coder)
         coder.keyboard.press("Enter")
         coder.wait_for_function("address => location.href !== address", arg=unit)
     return first_disputed

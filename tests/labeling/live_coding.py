@@ -79,8 +79,3 @@ def select(page: Page, document: str, quote: str) -> None:
 
 def expect_saved(page: Page) -> None:
     expect(page.locator("[data-save-text]")).to_contain_text(re.compile(r"Saved \d\d:\d\d"))
-
-
-def settle(page: Page) -> None:
-    """Wait until Enter on a unit that has just come up is no longer the second click of a double click."""
-    page.wait_for_timeout(350)

@@ -15,7 +15,6 @@ from tests.labeling.live_coding import (
     open_unit,
     select,
     session_cookie,
-    settle,
     unit_address,
 )
 
@@ -53,7 +52,6 @@ def test_twenty_units_are_coded_with_the_keyboard_alone(page, live_server):
     open_unit(page, live_server.url, coding_round, ada)
     for name in names:
         expect_unit(page, name)
-        settle(page)
         answer(page)
         page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Your units in Round 1")).to_be_visible()
@@ -101,7 +99,6 @@ def test_two_presses_hand_in_one_unit_once(coding):
     )
     expect_unit(coding, "two")
     coding.keyboard.press("Enter")
-    settle(coding)
     expect_unit(coding, "two")
     assert Submission.objects.count() == 1
 

@@ -218,6 +218,7 @@ class FakeServer:
         self.proposed: list[dict[str, Any]] = []
         self.posts: list[dict[str, list[str]]] = []
         self.refuse_with: tuple[int, dict[str, Any]] | None = None
+        self.refuses: dict[str, list[str]] = {}
         self.is_reachable = True
         self.is_overloaded = False
 
@@ -260,6 +261,10 @@ class FakeServer:
                 route.fulfill(
                     status=status, body=json.dumps(problem), content_type="application/problem+json"
                 )
+                return
+            if errors := {name: self.refuses[name] for name in self.refuses if name in sent}:
+                problem = {"detail": " ".join(map(" ".join, errors.values())), "errors": errors}
+                route.fulfill(status=422, body=json.dumps(problem), content_type="application/problem+json")
                 return
             self.keep(sent)
         route.fulfill(body=json.dumps(self.state), content_type="application/json")
@@ -423,6 +428,47 @@ def test_a_refused_save_is_tried_again(coding, server):
     expect_saved(coding)
     assert server.patches == [{"version": 1, "annotations": {"symptom": CODED_MEMORY}}] * len(server.patches)
     assert len(server.patches) > 1
+
+
+TOO_LONG = "A text may have at most 100,000 characters."
+
+
+@pytest.mark.browser
+def test_a_field_the_server_does_not_take_keeps_no_other_back(coding, server):
+    server.refuses = {"memo": [TOO_LONG]}
+    coding.keyboard.press("Shift+N")
+    coding.keyboard.type("too long")
+    expect(coding.locator("#memo + .field__error")).to_have_text(TOO_LONG)
+    coding.keyboard.press("Escape")
+    coding.keyboard.press("m")
+    expect(coding.locator("#d-symptom [data-summary]")).to_have_text(CRASH_MEMORY)
+    expect(coding.locator("#save-state")).to_contain_text(f"Not all is saved: {TOO_LONG}")
+    expect(coding.locator("#memo")).to_have_value("too long")
+    coding.reload()
+    expect(coding.locator("#memo")).to_have_value("too long")
+    expect(coding.locator("#memo + .field__error")).to_have_text(TOO_LONG)
+    assert server.state["annotations"]["symptom"] == CODED_MEMORY
+    server.refuses = {}
+    coding.keyboard.press("Shift+N")
+    coding.keyboard.type(".")
+    expect(coding.locator("#memo + .field__error")).to_have_count(0)
+    expect_saved(coding)
+    assert server.state["memo"] == "too long."
+
+
+@pytest.mark.browser
+def test_a_hand_in_that_was_taken_back_by_going_on_says_so(coding, server):
+    server.is_reachable = False
+    coding.keyboard.press("m")
+    coding.keyboard.press("Enter")
+    expect(coding.locator("#save-state")).to_contain_text("Not handed in: no connection")
+    coding.keyboard.press("s")
+    expect(coding.locator("#save-state")).to_contain_text("Not handed in: no connection")
+    server.is_reachable = True
+    expect(coding.locator("#save-state")).to_contain_text("but not handed in", timeout=15_000)
+    assert "status" not in server.patches[-1]
+    coding.keyboard.press("Enter")
+    expect(coding).to_have_title("All done")
 
 
 @pytest.mark.browser

@@ -116,6 +116,24 @@ export class Answers {
     return describe(dimension, value) || "no answer";
   }
 
+  // Say beside a field why the server does not take it; nothing takes that back.
+  complain(field, why) {
+    const dimension = this.dimensions.find((each) => `annotations.${each.dataset.dimension}` === field);
+    const asked = dimension?.querySelector("textarea") ?? this.form.elements.namedItem(field);
+    const place = asked instanceof HTMLElement ? asked : (dimension ?? this.form.querySelector(".unit-notes"));
+    const id = `why-${field}`;
+    document.getElementById(id)?.remove();
+    for (const name of ["aria-invalid", "aria-describedby"]) place.removeAttribute(name);
+    if (!why) return;
+    const sentence = document.createElement("p");
+    sentence.id = id;
+    sentence.className = "field__error";
+    sentence.textContent = why;
+    place.after(sentence);
+    place.setAttribute("aria-invalid", "true");
+    place.setAttribute("aria-describedby", id);
+  }
+
   nameOf(field) {
     const dimension = this.dimensions.find((each) => `annotations.${each.dataset.dimension}` === field);
     if (dimension) return dimension.querySelector(".dimension__name").textContent;

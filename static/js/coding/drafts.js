@@ -13,7 +13,9 @@ export class Drafts extends EventTarget {
     super();
     Object.assign(this, { url, owner, unit, token, version, settle });
     this.pending = {};
+    this.held = {}; // what the server will not take as it is, and why, by field: the others go without it
     this.status = null;
+    this.isTakenBack = false; // a hand-in was, because its coder went on answering before it was through
     this.timer = 0;
     this.wait = FIRST_RETRY;
     this.sending = null;
@@ -21,18 +23,22 @@ export class Drafts extends EventTarget {
   }
 
   change(field, value, isTyping) {
-    if (this.status) this.#takeBack();
+    if (this.status) {
+      this.#takeBack();
+      this.isTakenBack = true;
+    }
     this.status = null; // who goes on answering has not handed in yet
     this.pending[field] = value;
     this.#store();
+    this.#release(field);
     this.#status("saving", "Saving…");
     this.#schedule(isTyping ? TYPED : CLICKED);
   }
 
-  // Send what is left; true when the server has everything.
+  // Send what is left; true when the server has everything that it takes.
   async flush() {
     clearTimeout(this.timer);
-    while (Object.keys(this.pending).length) {
+    while (Object.keys(this.#sendable()).length) {
       if (!(await this.#send())) return false;
     }
     return true;
@@ -46,6 +52,7 @@ export class Drafts extends EventTarget {
     this.#store();
     if (this.status && this.sending) return;
     this.status = status;
+    this.isTakenBack = false;
     this.#status("saving", "Saving…");
     await this.sending;
     this.#send();
@@ -82,12 +89,25 @@ export class Drafts extends EventTarget {
   async replayOthers() {
     const keys = Object.keys(localStorage).filter((key) => key.startsWith(`${PREFIX}.${this.owner}.`));
     for (const key of keys.filter((each) => each !== this.#key())) {
-      const record = read(key);
-      const response = await this.#patch(record.url, record.version, record.changes).catch(() => null);
-      if (response?.ok || response?.status === 404) localStorage.removeItem(key);
-      else if (response?.status === 409)
-        this.#status("failed", `${record.unit} was changed in two places: open it to settle that`);
+      await this.#replay(key, read(key));
     }
+  }
+
+  async #replay(key, record) {
+    const response = await this.#patch(record.url, record.version, record.changes).catch(() => null);
+    if (response?.ok || response?.status === 404) return localStorage.removeItem(key);
+    if (response?.status === 409)
+      return this.#status("failed", `${record.unit} was changed in two places: open it to settle that`);
+    if (response?.status !== 422) return null;
+    const { detail, errors = {} } = await response.json().catch(() => ({}));
+    this.#status("failed", `${record.unit} is not saved, open it to mend that: ${detail}`);
+    const [taken, refused] = parted(record.changes, errors);
+    if (Object.keys(refused).length === 0 || Object.keys(taken).length === 0) return null;
+    const rest = await this.#patch(record.url, record.version, taken).catch(() => null);
+    if (!rest?.ok) return null;
+    const { version } = await rest.json();
+    localStorage.setItem(key, JSON.stringify({ ...record, version, changes: refused }));
+    return null;
   }
 
   #schedule(delay) {
@@ -102,8 +122,8 @@ export class Drafts extends EventTarget {
 
   async #sendPending() {
     clearTimeout(this.timer);
-    const sent = { ...this.pending };
     const { status } = this;
+    const sent = status ? { ...this.pending } : this.#sendable();
     if (Object.keys(sent).length === 0 && !status) return true;
     let response;
     try {
@@ -129,7 +149,8 @@ export class Drafts extends EventTarget {
     }
     this.#store();
     this.#adopt(state);
-    if (Object.keys(this.pending).length) this.#schedule(CLICKED);
+    if (Object.keys(this.#sendable()).length) this.#schedule(CLICKED);
+    else if (Object.keys(this.pending).length) this.#sayHeld();
     else this.#sayWhen(new Date());
     if (status && this.status === status) {
       this.status = this.before = null;
@@ -166,8 +187,35 @@ export class Drafts extends EventTarget {
       return false;
     }
     if (response.status === 404 || response.status === 409) this.#forget(sent);
+    if (response.status === 422 && this.#hold(sent, problem.errors ?? {})) return this.#sendPending();
     this.#status("failed", `Not saved: ${problem.detail ?? "the server refused it"}`);
     return false;
+  }
+
+  // Keep in the page what the server refuses, with its reason; true when something was.
+  #hold(sent, errors) {
+    const [, refused] = parted(sent, errors);
+    for (const field of Object.keys(refused)) {
+      this.held[field] = errors[field].join(" ");
+      this.dispatchEvent(new CustomEvent("held", { detail: { field, why: this.held[field] } }));
+    }
+    this.#sayHeld();
+    return Object.keys(refused).length > 0;
+  }
+
+  #release(field) {
+    if (!(field in this.held)) return;
+    delete this.held[field];
+    this.dispatchEvent(new CustomEvent("held", { detail: { field, why: "" } }));
+  }
+
+  #sendable() {
+    return Object.fromEntries(Object.entries(this.pending).filter(([field]) => !(field in this.held)));
+  }
+
+  #sayHeld() {
+    const why = Object.values(this.held).join(" ");
+    if (why) this.#status("failed", `Not all is saved: ${why}`);
   }
 
   async #conflict(conflicts) {
@@ -184,13 +232,13 @@ export class Drafts extends EventTarget {
     this.version = state.version;
     this.#store();
     this.#adopt(state);
-    if (Object.keys(this.pending).length || this.status) return this.#sendPending();
-    this.#sayWhen(new Date());
+    if (Object.keys(this.#sendable()).length || this.status) return this.#sendPending();
+    if (Object.keys(this.pending).length === 0) this.#sayWhen(new Date());
     return true;
   }
 
   #not() {
-    return this.status ? "Not handed in" : "Not saved";
+    return this.status || this.isTakenBack ? "Not handed in" : "Not saved";
   }
 
   #retry(why, after = 0) {
@@ -229,7 +277,8 @@ export class Drafts extends EventTarget {
     if (!moment) return;
     const timeZone = document.documentElement.dataset.zone || undefined;
     const time = new Date(moment).toLocaleTimeString("en-GB", { timeStyle: "short", timeZone });
-    this.#status("saved", `Saved ${time}`);
+    if (this.isTakenBack) this.#status("failed", `Saved ${time}, but not handed in: you went on. Submit again`);
+    else this.#status("saved", `Saved ${time}`);
   }
 
   #status(state, text) {
@@ -239,6 +288,13 @@ export class Drafts extends EventTarget {
 
 function read(key) {
   return JSON.parse(localStorage.getItem(key) ?? "null");
+}
+
+// Changes in two: what the errors of an answer do not name, and what they do.
+function parted(changes, errors) {
+  const parts = [{}, {}];
+  for (const [field, value] of Object.entries(changes)) parts[field in errors ? 1 : 0][field] = value;
+  return parts;
 }
 
 function asBody(changes) {

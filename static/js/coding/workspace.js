@@ -25,6 +25,7 @@ export class Workspace {
   constructor({ remember, handedIn, again, isNext }) {
     this.leaving = new AbortController();
     this.enteredAt = isNext ? performance.now() : -Infinity;
+    this.isClicked = false;
     this.remember = remember;
     this.handedIn = handedIn;
     this.again = again;
@@ -114,6 +115,7 @@ export class Workspace {
     });
     this.drafts.addEventListener("handed-in", ({ detail }) => this.handedIn(detail));
     this.drafts.addEventListener("refused", () => this.#sendAsForm());
+    this.drafts.addEventListener("held", ({ detail }) => this.answers.complain(detail.field, detail.why));
     this.drafts.addEventListener("state", ({ detail }) => {
       this.answers.write(detail.values);
       this.known = this.answers.read();
@@ -122,11 +124,12 @@ export class Workspace {
 
   // The whole unit goes with one request. What the server refuses is sent as without script: its page says why.
   #followSending(sent) {
+    sent.addEventListener("click", ({ detail }) => (this.isClicked = detail > 0)); // 0 is a key
     sent.addEventListener("submit", (event) => {
       if (sent.dataset.refused) return;
       event.preventDefault();
       // The second click of a double click is not meant for the unit that has just come up.
-      if (performance.now() - this.enteredAt < DOUBLE_CLICK) return;
+      if (this.isClicked && performance.now() - this.enteredAt < DOUBLE_CLICK) return;
       const action = event.submitter?.value ?? "submit";
       this.handing = { sent, submitter: event.submitter };
       const changes = changesOf(sent, action);
