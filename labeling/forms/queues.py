@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 
 from labeling.models import Assignment, Category, Membership, Round, Study
+from labeling.selectors.coding import CHANGED
 from labeling.selectors.questions import Question, questions
 
 Choices = list[tuple[str, Any]]
@@ -22,7 +23,8 @@ class QueueForm(forms.Form):
     def __init__(self, coding_round: Round, member: Membership, narrowed: Mapping[str, str]) -> None:
         super().__init__(initial=as_initial(narrowed))
         states = [each for each in Assignment.Status if each != Assignment.Status.WITHDRAWN]
-        offer(self, "status", "Any state", [(each.value, each.label) for each in states])
+        shown = [(each.value, each.label) for each in states]
+        offer(self, "status", "Any state", [*shown, (CHANGED, "Submitted, then changed")])
         asked = questions(coding_round, member).values()
         groups = [(each.dimension.name, _choices(each)) for each in asked if each.codes]
         offer(self, "category", "Any category", groups)

@@ -38,6 +38,12 @@ __all__ = [
 
 Status = Assignment.Status
 FEWEST_FOR_PACE = 3
+#: Handed in, changed since, and not handed in again: what a queue can be narrowed to beside the statuses.
+CHANGED = "changed"
+NARROWING = (*Status.values, CHANGED)
+_IS_CHANGED = Q(
+    Exists(Submission.objects.filter(assignment=OuterRef("pk"))), status__in=(Status.DRAFT, Status.SKIPPED)
+)
 _SHOWN = (
     "coder__user",
     "round_unit__round__study",
@@ -75,7 +81,7 @@ def queue(
         "round_unit__round__study", "round_unit__unit__issue", "round_unit__unit__snapshot"
     )
     if status:
-        mine = mine.filter(status=status)
+        mine = mine.filter(_IS_CHANGED if status == CHANGED else Q(status=status))
     if dimension or category:
         said = Annotation.objects.visible_to(member).filter(
             submission__in=Submission.objects.last(), submission__assignment=OuterRef("pk")
@@ -135,7 +141,7 @@ def narrowing(params: Mapping[str, str]) -> dict[str, str]:
     status = params.get("status", "")
     order = params.get("order", "")
     found = {
-        "status": status if status in Status.values else "",
+        "status": status if status in NARROWING else "",
         "dimension": dimension if colon else params.get("dimension", ""),
         "category": category,
         "order": order if order in ORDERS else "",

@@ -74,9 +74,13 @@ def _is_trained(assignment: Assignment) -> bool:
 
 
 def _feedback_url(assignment: Assignment) -> str:
-    """Address of the known answer of a unit; until the unit is handed in it leads to the next one."""
+    """Address of the known answer of a unit; until the unit is handed in it leads to the next one.
+
+    On a phone the answer is a sheet, which its name opens.
+    """
     unit = assignment.round_unit
-    return reverse("labeling:feedback-detail", args=[unit.round.study.slug, unit.round.number, unit.unit_id])
+    address = [unit.round.study.slug, unit.round.number, unit.unit_id]
+    return reverse("labeling:feedback-detail", args=address) + "#codes"
 
 
 def coding_detail(request: CoderRequest, slug: str, number: int, unit_id: int) -> HttpResponse:

@@ -1,6 +1,6 @@
 """Coding over the API: the caller's queue, one unit, saving and handing it in."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -16,8 +16,9 @@ from labeling.api.base import ApiView
 from labeling.api.serializers.coding import AssignmentChanges, AssignmentOutput, ReturnInput
 from labeling.errors import InvalidInputError
 from labeling.models import Assignment, Membership, Role, Unit
-from labeling.selectors.coding import issue_view, next_assignment, queue, shown_ref
+from labeling.selectors.coding import NARROWING, issue_view, next_assignment, queue, shown_ref
 from labeling.selectors.issues import hidden_in_list, shown_url
+from labeling.selectors.questions import Questions, questions
 from labeling.services import coding
 
 PARTS = {"annotations", "memo", "confidence", "evidence", "exclude"}
@@ -32,17 +33,29 @@ class Queue(ApiView):
     def get(self, request: Request, round_id: int) -> Response:
         """The caller's units in their order. Filters: ``status``, ``dimension``, ``category``."""
         coding_round, member = get_round_by_id_or_404(self.user, round_id)
-        status = request.query_params.get("status")
-        if status is not None and status not in Assignment.Status.values:
-            raise InvalidInputError({"status": [f"Choose one of {', '.join(Assignment.Status.values)}."]})
-        rows = queue(
-            member,
-            coding_round,
-            status=status,
-            dimension=request.query_params.get("dimension"),
-            category=request.query_params.get("category"),
-        )
+        asked = {
+            name: value
+            for name in ("status", "dimension", "category")
+            if (value := request.query_params.get(name))
+        }
+        _refuse_unknown(asked, questions(coding_round, member))
+        rows = queue(member, coding_round, **asked)
         return self.paged(rows, ordering="position", into=lambda page: _rows(page, member))
+
+
+def _refuse_unknown(asked: Mapping[str, str], questions: Questions) -> None:
+    dimension = asked.get("dimension")
+    known = {
+        "status": NARROWING,
+        "dimension": list(questions),
+        "category": [
+            code for key, each in questions.items() if dimension in (None, key) for code in each.codes
+        ],
+    }
+    for name, value in asked.items():
+        if value not in known[name]:
+            choices = ", ".join(dict.fromkeys(known[name])) or "nothing: the round has none"
+            raise InvalidInputError({name: [f"There is no {name} {value} here. Choose one of {choices}."]})
 
 
 def _rows(page: Iterable[Assignment], member: Membership) -> list[dict[str, Any]]:

@@ -57,6 +57,39 @@ def test_a_coder_works_through_the_queue(ada, coding_round, coders):
     assert Submission.objects.count() == 3
 
 
+def test_a_queue_is_narrowed_to_what_was_changed_after_it_was_submitted(ada, coding_round, coders):
+    def changed():
+        answer = ada.get(reverse("api:queue", args=[coding_round.pk]), {"status": "changed"})
+        return [row["id"] for row in answer.data["results"]]
+
+    own = assignment_of(coding_round, coders[0])
+    url = reverse("api:assignment-detail", args=[own.pk])
+    version = ada.patch(url, {"version": 0, "annotations": ANSWERS, "status": "submitted"}).data["version"]
+    assert changed() == []
+    version = ada.patch(url, {"version": version, "memo": "On second thoughts"}).data["version"]
+    assert changed() == [own.pk]
+    ada.patch(url, {"version": version, "status": "submitted"})
+    assert changed() == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"status": "done"}, "There is no status done here. Choose one of todo, draft"),
+        ({"dimension": "colour"}, "There is no dimension colour here. Choose one of symptom"),
+        ({"category": "red"}, "There is no category red here. Choose one of "),
+        ({"dimension": "fix", "category": "crash"}, "There is no category crash here. Choose one of "),
+        ({"page_size": "abc"}, "Give a number from 1 to 500."),
+        ({"page_size": "0"}, "Give a number from 1 to 500."),
+        ({"page_size": "-3"}, "Give a number from 1 to 500."),
+    ],
+)
+def test_a_filter_of_the_queue_that_means_nothing_is_refused(ada, coding_round, asked, sentence):
+    answer = ada.get(reverse("api:queue", args=[coding_round.pk]), asked)
+    assert answer.status_code == 422
+    assert sentence in answer.json()["detail"]
+
+
 def test_a_patch_carries_changed_fields_and_two_windows_merge(ada, coding_round, coders):
     url = address(coding_round, coders[0])
     first = ada.patch(url, {"version": 0, "annotations": {"symptom": ["crash"]}})

@@ -139,7 +139,7 @@ def test_the_known_answer_comes_after_the_own_one_and_ends_it(client, opened):
     assert early.status_code == 302
     assert "feedback" not in early["Location"]
     handed_in = code(client, assignment, **{"d-symptom": "hang"})
-    assert handed_in["Location"] == address("feedback-detail", opened, unit)
+    assert handed_in["Location"] == address("feedback-detail", opened, unit) + "#codes"
     shown = client.get(handed_in["Location"]).text
     assert WHY in shown
     assert "2 of 3 match" in shown
