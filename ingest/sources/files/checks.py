@@ -28,9 +28,13 @@ _NUMBERS = ("number", "repository_id", "rest_id")
 
 def reason_against(record: IssueRecord) -> str | None:
     """Say what of the record is of the wrong kind, None if nothing is."""
-    for name, told in _texts(record):
-        if told is not None and not isinstance(told, str):
+    for name in _TEXTS:
+        told = getattr(record, name)
+        if told is not None and type(told) is not str:
             return f"its {name.replace('_', ' ')} is no text."
+    for name, told in _inner_texts(record):
+        if told is not None and type(told) is not str:
+            return f"its {name} is no text."
     for name in _NUMBERS:
         told = getattr(record, name)
         if told is None:
@@ -40,9 +44,7 @@ def reason_against(record: IssueRecord) -> str | None:
     return None
 
 
-def _texts(record: IssueRecord) -> Iterator[tuple[str, Any]]:
-    for name in _TEXTS:
-        yield name, getattr(record, name)
+def _inner_texts(record: IssueRecord) -> Iterator[tuple[str, Any]]:
     for label in record.github_labels:
         yield "GitHub label", label
     for comment in record.comments:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from ingest.sources.base import SourceError
@@ -114,8 +115,16 @@ _CARRIES = {
 
 def host_of(url: str | None) -> str | None:
     """Return the host of an issue's address."""
+    if not url:
+        return None
+    repository, _, number = url.rpartition("/")
+    return _host_of(f"{repository}/1" if number.isdecimal() else url)
+
+
+@lru_cache(maxsize=256)
+def _host_of(url: str) -> str | None:
     try:
-        return read_issue(url).host if url else None
+        return read_issue(url).host
     except SourceError:
         return None
 
