@@ -41,7 +41,7 @@ GROUPS: tuple[tuple[str, tuple[Shortcut, ...]], ...] = (
     (
         "Quote",
         (
-            Shortcut("quote_open", "Add selected text to the open dimension, no category", "Shift+W"),
+            Shortcut("quote_open", "Add selected text to the open dimension", "Shift+W"),
             Shortcut("pick", "Pick a line without mouse; arrows move, Shift+arrows add", "Shift+Q"),
             Shortcut("show_quotes", "Show or hide quotes", "Shift+E"),
             Shortcut("next_quote", "Next quote", "Shift+J"),

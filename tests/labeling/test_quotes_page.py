@@ -165,6 +165,11 @@ def test_a_quote_without_category_gets_the_one_that_is_chosen_later(coding):
     expect(coding.locator("#d-cause .code-row:has(#cause-config) .evidence-tag")).to_have_text("C1")
     expect_saved(coding)
     assert [quote["category"] for quote in stored_quotes(coding)] == ["config"]
+    select(coding, "body", "loss")
+    coding.keyboard.press("Shift+W")  # now that one is chosen, it is for that one
+    expect(coding.locator("#d-cause .code-row:has(#cause-config) .evidence-tag")).to_have_text(["C1", "C2"])
+    expect_saved(coding)
+    assert [quote["category"] for quote in stored_quotes(coding)] == ["config", "config"]
 
 
 def test_of_several_categories_the_list_says_which_one_a_quote_is_for(coding):

@@ -39,11 +39,13 @@ export class SelectedText {
     this.#add(input.closest("[data-dimension]"), input.value);
   }
 
-  // The open dimension takes the quote; what it speaks for is said later, or never.
+  // The open dimension takes the quote, for the one category chosen there; else what it speaks for is said later.
   #addToOpen() {
     this.#follow();
     const open = this.form.querySelector("[data-dimension]:has(> details[open])");
-    if (this.place && open) this.#add(open, null);
+    if (!this.place || !open) return;
+    const chosen = chosenIn(open);
+    this.#add(open, chosen.length === 1 ? chosen[0].value : null);
   }
 
   #add(dimension, category) {
@@ -77,9 +79,7 @@ export class SelectedText {
   #choices() {
     const dimensions = [...this.form.querySelectorAll("[data-dimension]:not([hidden], [disabled])")];
     return dimensions.flatMap((dimension) => {
-      const chosen = [...dimension.querySelectorAll(".code-row input:checked")].filter(
-        (input) => !input.value.startsWith("state:"),
-      );
+      const chosen = chosenIn(dimension);
       if (chosen.length === 0) return [choice(dimension, null)];
       return chosen.map((input) => choice(dimension, input));
     });
@@ -92,6 +92,11 @@ export class SelectedText {
       this.#add(dimension, button.dataset.category ?? null);
     } else if (button) this.drop();
   }
+}
+
+function chosenIn(dimension) {
+  const chosen = [...dimension.querySelectorAll(".code-row input:checked")];
+  return chosen.filter((input) => !input.value.startsWith("state:"));
 }
 
 function choice(dimension, input) {
