@@ -250,8 +250,11 @@ def _left_out(study: Study, member: Membership, count: int) -> list[str]:
 
 
 def _drawn(study: Study, member: Membership) -> list[str]:
-    """How the newest sample was drawn, in short."""
-    sample = study.samples.defer("frame").order_by("-pk").first() if member.is_lead else None
+    """How the newest sample that a round uses was drawn, in short; before there is one, the newest of all."""
+    if not member.is_lead:
+        return []
+    is_used = Exists(Round.objects.filter(sample=OuterRef("pk"), discarded_at__isnull=True))
+    sample = study.samples.defer("frame").order_by(is_used.desc(), "-pk").first()
     if sample is None or sample.method not in (Sample.Method.RANDOM, Sample.Method.STRATIFIED):
         return []
     told = [f"by {sample.strata}"] if sample.strata else []

@@ -5,6 +5,7 @@ import pytest
 from django.urls import reverse
 
 from labeling.models import Role, Study
+from labeling.selectors.dashboard import stages
 from labeling.services.agreement import mark_read
 from labeling.services.proposals import propose_category
 from labeling.services.rounds import close_round
@@ -161,6 +162,15 @@ def test_the_dashboard_counts_what_was_drawn_for_the_pilot_apart(lead, study):
     draw(study=study, method="random", size=4, pilot=1, seed=1, by=lead_of(study))
     sampled = lead.get(study.get_absolute_url()).context["stages"][2]
     assert (sampled.name, sampled.count, sampled.notes[-1]) == ("Sampled", 4, "1 more for the pilot alone")
+
+
+def test_the_sample_that_is_described_is_one_a_round_uses():
+    study = make_study()
+    used = make_sample(study, pilot=1)
+    make_sample(study, pilot=2)
+    assert stages(study, lead_of(study))[2].notes[-1] == "2 more for the pilot alone"
+    make_round(study, sample=used)
+    assert stages(study, lead_of(study))[2].notes[-1] == "1 more for the pilot alone"
 
 
 def test_the_dashboard_costs_the_same_for_many_issues(lead, study, django_assert_num_queries):
