@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from django.http import QueryDict
@@ -11,6 +12,7 @@ from labeling.drafts import ANNOTATION
 from labeling.marks import mark_dimensions
 from labeling.models import Annotation, Assignment, Category, Dimension, Round
 from labeling.selectors.questions import CODED, Question, Questions, asked_of, questions, stage_of
+from labeling.services.codebooks import next_hotkey
 
 BELOW = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 STATE = "state:"
@@ -141,12 +143,22 @@ def _groups(question: Question, chosen: set[str]) -> list[Group]:
         for parent, members in groupby(rows, key=lambda each: each.parent.name if each.parent else "")
     ]
     if question.proposals:
+        hotkeys = _hotkeys_of_proposals(question)
         own = [
-            Choice(each.code, each.name, definition=each.definition, checked=each.code in chosen)
-            for each in question.proposals.values()
+            Choice(code, each.name, hotkeys[code], definition=each.definition, checked=code in chosen)
+            for code, each in question.proposals.items()
         ]
         groups.append(Group("Your proposals", own))
     return groups
+
+
+def _hotkeys_of_proposals(question: Question) -> dict[str, str]:
+    """Give each, in the order they were made, what is free then: none takes the key of an earlier one."""
+    taken = {each.hotkey for each in question.categories.values() if each.hotkey}
+    hotkeys: dict[str, str] = {}
+    for proposal in sorted(question.proposals.values(), key=attrgetter("created_at")):
+        hotkeys[proposal.code] = next_hotkey(proposal.name, taken | set(hotkeys.values()) - {""})
+    return hotkeys
 
 
 def _choice(category: Category, chosen: set[str]) -> Choice:

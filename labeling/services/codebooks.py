@@ -194,11 +194,19 @@ def assign_hotkeys(categories: Sequence[CategoryInput]) -> dict[str, str]:
     rest = [each for each in choosable if not each.hotkey]
     free = _free_keys(set(given.values()), len(rest))
     for category in rest:
-        wished = [letter for letter in category.name.lower() + category.code if letter in free]
-        key = wished[0] if wished else free[0]
-        free.remove(key)
-        given[category.code] = key
+        given[category.code] = key = _wished(category.name + category.code, free)
+        free = [each for each in free if each != key]
     return given
+
+
+def next_hotkey(name: str, taken: Iterable[str]) -> str:
+    """Give one more category a key beside the ``taken`` ones; the last free letter starts pairs."""
+    return _wished(name, _free_keys(set(taken), 2))
+
+
+def _wished(name: str, free: Sequence[str]) -> str:
+    """Give the first letter of the name that is free, else what is; none where all were given away."""
+    return next((letter for letter in name.lower() if letter in free), next(iter(free), ""))
 
 
 def _free_keys(taken: set[str], needed: int) -> list[str]:

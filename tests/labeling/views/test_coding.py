@@ -1,8 +1,11 @@
+import re
+
 import pytest
 from django.urls import reverse
 
 from labeling.models import Assignment, Submission
 from labeling.services.coding import save_draft
+from labeling.services.proposals import propose_category
 from labeling.services.rounds import close_round
 from tests.factories import (
     assignment_of,
@@ -307,3 +310,24 @@ def test_the_raw_text_is_shown_as_it_was_written_and_takes_no_quotes(client):
     assert "*too*" in html
     assert 'data-document="body"' not in html
     assert 'href="?status=todo">Formatted text' in html
+
+
+def test_a_proposed_category_has_a_key_that_no_other_has_and_that_it_keeps(own, coding_round, ada):
+    def key_of(code):
+        page = own.get(page_of(coding_round, ada)).content.decode()
+        fieldset = page.partition('id="d-cause"')[2].partition("</fieldset>")[0]
+        rows = re.findall(r'class="code-row".*?<p', fieldset, re.DOTALL)
+        keys = [
+            re.search(r'data-keys="(\w+)"', row)[1] for row in rows if "<kbd" in row and "state:" not in row
+        ]
+        assert len(set(keys)) == len(keys)
+        (row,) = (row for row in rows if f'value="{code}"' in row)
+        (printed,) = re.findall(r'<kbd class="key">(\w+)</kbd>', row)
+        assert f'data-keys="{printed}"' in row
+        return printed
+
+    propose_category(coding_round=coding_round, by=ada, dimension="cause", name="Zigzag")
+    assert key_of("zigzag") == "z"
+    propose_category(coding_round=coding_round, by=ada, dimension="cause", name="Zebra")  # sorted before it
+    assert key_of("zigzag") == "z"
+    assert key_of("zebra") == "e"
