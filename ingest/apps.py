@@ -16,7 +16,7 @@ class IngestConfig(AppConfig):
         from labeling.services import jobs, purging, redaction
 
         purging.register_files(kept_files)
-        redaction.redacting.connect(redact_notes, dispatch_uid="ingest.redact_notes")
+        redaction.register_copies(redact_notes)
         jobs.register("ingest.importrun", "ingest.tasks.run_import")
         jobs.register("ingest.upload", "ingest.tasks.try_file")
         jobs.register("job.prepare_sample", "ingest.tasks.prepare_sample")

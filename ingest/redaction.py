@@ -1,16 +1,14 @@
 """What imports and tried files say of rows, once an issue is redacted."""
 
 from collections.abc import Collection
-from typing import Any
 
 from ingest.models import ImportRun, Upload
 from ingest.normalise import lost
 from labeling.models import Issue
+from labeling.services.redaction import REDACTED
 
-REDACTED = "redacted"
 
-
-def redact_notes(*, issue: Issue, **_signal: Any) -> None:
+def redact_notes(issue: Issue) -> None:
     """Take what was noted of the issue out of every import and every tried file of its study.
 
     Notes name rows and no issues, so that they are found by what they say: every row that says the same is

@@ -1,10 +1,9 @@
 """Taking the texts of an issue out of the study for good, without changing a number."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.db import transaction
-from django.dispatch import Signal
 from django.utils import timezone
 
 from labeling.errors import InvalidInputError
@@ -13,12 +12,15 @@ from labeling.services.events import record
 from labeling.services.known import lock_issues
 from labeling.services.word_index import index_issues
 
-#: Sent with ``issue`` in the transaction, before anything is locked or changed: what brought it keeps copies.
-redacting = Signal()
-
 REDACTED = "redacted"
 _QUOTED = {"quote", "prefix", "suffix"}
 _TOLD = {"author", "actor", "title", "body"}
+_ELSEWHERE: list[Callable[[Issue], None]] = []
+
+
+def register_copies(redact: Callable[[Issue], None]) -> None:
+    """Say how to redact what another app keeps of an issue: in the transaction, before anything is locked."""
+    _ELSEWHERE.append(redact)
 
 
 def redact_issue(*, issue: Issue, reason: str, by: Membership) -> None:
@@ -26,7 +28,8 @@ def redact_issue(*, issue: Issue, reason: str, by: Membership) -> None:
     if not reason.strip():
         raise InvalidInputError({"reason": ["Say why: what is taken out cannot be brought back."]})
     with transaction.atomic():
-        redacting.send(sender=Issue, issue=issue)
+        for redact in _ELSEWHERE:
+            redact(issue)
         lock_issues(issue.study)
         locked = Issue.objects.select_for_update().get(pk=issue.pk)
         SnapshotDocument.objects.filter(snapshot__issue=locked).update(
