@@ -16,7 +16,7 @@ from django.db.models.query import get_related_populators
 Entity = TypeVar("Entity", bound=Model)
 _populators_of: Any = get_related_populators  # it takes one argument more from Django 6.1 on, as typed here
 LARGEST_NUMBER = 2**63 - 1
-"""No database holds a larger key; asked for one, it fails instead of finding nothing."""
+"""What a column of ids holds, in either database: asked for more, they fail instead of finding nothing."""
 
 
 class Given(Expression):

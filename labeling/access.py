@@ -6,11 +6,10 @@
 from collections.abc import Container
 from functools import partial
 from operator import attrgetter
-from typing import TypeVar
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404
 
 from annotator.repeated import Given, RepeatedQuery
@@ -18,7 +17,6 @@ from labeling.blinding import sealing_assignments, settled
 from labeling.models import Assignment, Membership, Role, Round, RoundUnit, Study, Unit, User
 
 Roles = Role | Container[str] | None
-Found = TypeVar("Found", bound=Model)
 
 
 def get_study_or_404(
@@ -59,11 +57,6 @@ def _membership(user: User, by: str, value: int | str) -> Membership | None:
     if member is not None:
         member.user = user
     return member
-
-
-def _first(rows: "QuerySet[Found]") -> Found | None:
-    """Give the row, or None. To say in SQL how to sort it costs a third of making so wide a query."""
-    return min(rows.order_by(), key=attrgetter("pk"), default=None)
 
 
 def refuse_other_roles(member: Membership, role: Roles) -> None:
@@ -151,11 +144,11 @@ def get_unit_assignment_or_404(
 ) -> tuple[Assignment, Membership]:
     coding_round, member = get_round_or_404(user, slug, number)
     own = Assignment.objects.of_member(member).active()
-    found = _first(
-        own.filter(round_unit__round=coding_round, round_unit__unit__pk=unit_id).select_related(
-            "round_unit__unit__issue", "round_unit__unit__snapshot"
-        )
+    rows = own.filter(round_unit__round=coding_round, round_unit__unit__pk=unit_id).select_related(
+        "round_unit__unit__issue", "round_unit__unit__snapshot"
     )
+    # To say in SQL how to sort them costs a third of making so wide a query.
+    found = min(rows.order_by(), key=attrgetter("pk"), default=None)
     if found is None:
         raise Http404(NOT_ONES_OWN)
     found.round_unit.round = coding_round

@@ -15,8 +15,8 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
+from annotator.repeated import LARGEST_NUMBER
 from labeling.api.pagination import CursorPagination
-from labeling.api.parsers import LARGEST_NUMBER
 from labeling.api.problems import problem
 from labeling.models import IdempotentReply, User
 

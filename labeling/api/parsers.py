@@ -7,8 +7,7 @@ from typing import IO, Any
 from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import JSONParser
 
-LARGEST_NUMBER = 2**63 - 1
-"""What a column of ids holds, in either database."""
+from annotator.repeated import LARGEST_NUMBER
 
 CHARACTER = (
     "The text holds NUL or half of a character (a lone surrogate), which cannot be stored. Leave it out."

@@ -41,9 +41,8 @@ FEWEST_FOR_PACE = 3
 #: Handed in, changed since, and not handed in again: what a queue can be narrowed to beside the statuses.
 CHANGED = "changed"
 NARROWING = (*Status.values, CHANGED)
-_IS_CHANGED = Q(
-    Exists(Submission.objects.filter(assignment=OuterRef("pk"))), status__in=(Status.DRAFT, Status.SKIPPED)
-)
+_HANDED_IN = Exists(Submission.objects.filter(assignment=OuterRef("pk")))
+_SINCE = (Status.DRAFT, Status.SKIPPED)
 _SHOWN = (
     "coder__user",
     "round_unit__round__study",
@@ -81,7 +80,7 @@ def queue(
         "round_unit__round__study", "round_unit__unit__issue", "round_unit__unit__snapshot"
     )
     if status:
-        mine = mine.filter(_IS_CHANGED if status == CHANGED else Q(status=status))
+        mine = mine.filter(Q(_HANDED_IN, status__in=_SINCE) if status == CHANGED else Q(status=status))
     if dimension or category:
         said = Annotation.objects.visible_to(member).filter(
             submission__in=Submission.objects.last(), submission__assignment=OuterRef("pk")
@@ -219,15 +218,14 @@ def own_pace(member: Membership, coding_round: Round) -> Pace | None:
 
 def own_progress(member: Membership, coding_round: Round) -> dict[str, int]:
     """Count the member's own units: in all, handed in (``submitted``), and by status where not."""
-    handed_in = Exists(Submission.objects.filter(assignment=OuterRef("pk")))
     counted: dict[str, int] = (
         own_assignments(member, coding_round)
         .order_by()
-        .annotate(handed_in=handed_in)
+        .annotate(handed_in=_HANDED_IN)
         .aggregate(
             total=Count("pk"),
             submitted=Count("pk", filter=Q(handed_in=True)),
-            changed=Count("pk", filter=Q(handed_in=True, status__in=(Status.DRAFT, Status.SKIPPED))),
+            changed=Count("pk", filter=Q(handed_in=True, status__in=_SINCE)),
             returned=Count("pk", filter=Q(status=Status.RETURNED)),
             todo=Count("pk", filter=Q(status=Status.TODO)),
             draft=Count("pk", filter=Q(status=Status.DRAFT, handed_in=False)),
