@@ -99,6 +99,7 @@ def test_two_presses_hand_in_one_unit_once(coding):
     )
     expect_unit(coding, "two")
     coding.keyboard.press("Enter")
+    expect(coding.get_by_text("Choose a category for Symptom")).to_be_visible()  # it has no answers yet
     expect_unit(coding, "two")
     assert Submission.objects.count() == 1
 

@@ -36,8 +36,13 @@ export class Answers {
     this.refresh();
   }
 
+  // The dimension that a field answers, if it answers one.
+  #asking(field) {
+    return this.dimensions.find((each) => `annotations.${each.dataset.dimension}` === field);
+  }
+
   #writeDimension(field, value) {
-    const dimension = this.dimensions.find((each) => `annotations.${each.dataset.dimension}` === field);
+    const dimension = this.#asking(field);
     if (!dimension) return;
     const text = dimension.querySelector("textarea");
     if (text) text.value = value?.text ?? "";
@@ -112,13 +117,13 @@ export class Answers {
   describe(field, value) {
     if (field === "evidence") return value.map(({ quote }) => `“${quote}”`).join(", ") || counted(0);
     if (!field.startsWith("annotations.")) return value || "nothing";
-    const dimension = this.dimensions.find((each) => `annotations.${each.dataset.dimension}` === field);
+    const dimension = this.#asking(field);
     return describe(dimension, value) || "no answer";
   }
 
-  // Say beside a field why the server does not take it; nothing takes that back.
+  // Say beside a field why the server does not take it; no reason any more takes that back.
   complain(field, why) {
-    const dimension = this.dimensions.find((each) => `annotations.${each.dataset.dimension}` === field);
+    const dimension = this.#asking(field);
     const asked = dimension?.querySelector("textarea") ?? this.form.elements.namedItem(field);
     const place = asked instanceof HTMLElement ? asked : (dimension ?? this.form.querySelector(".unit-notes"));
     const id = `why-${field}`;
@@ -135,7 +140,7 @@ export class Answers {
   }
 
   nameOf(field) {
-    const dimension = this.dimensions.find((each) => `annotations.${each.dataset.dimension}` === field);
+    const dimension = this.#asking(field);
     if (dimension) return dimension.querySelector(".dimension__name").textContent;
     return field.charAt(0).toUpperCase() + field.slice(1);
   }

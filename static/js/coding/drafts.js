@@ -145,13 +145,12 @@ export class Drafts extends EventTarget {
     this.version = state.version;
     this.wait = FIRST_RETRY;
     for (const [field, value] of Object.entries(sent)) {
-      if (this.pending[field] === value) delete this.pending[field];
+      if (this.pending[field] === value) this.#drop(field);
     }
     this.#store();
     this.#adopt(state);
     if (Object.keys(this.#sendable()).length) this.#schedule(CLICKED);
-    else if (Object.keys(this.pending).length) this.#sayHeld();
-    else this.#sayWhen(new Date());
+    else this.#sayHow();
     if (status && this.status === status) {
       this.status = this.before = null;
       this.dispatchEvent(new CustomEvent("handed-in", { detail: state }));
@@ -199,8 +198,15 @@ export class Drafts extends EventTarget {
       this.held[field] = errors[field].join(" ");
       this.dispatchEvent(new CustomEvent("held", { detail: { field, why: this.held[field] } }));
     }
-    this.#sayHeld();
-    return Object.keys(refused).length > 0;
+    if (Object.keys(refused).length === 0) return false;
+    this.#sayHow();
+    return true;
+  }
+
+  // Nothing of a field is left to be sent.
+  #drop(field) {
+    delete this.pending[field];
+    this.#release(field);
   }
 
   #release(field) {
@@ -213,9 +219,11 @@ export class Drafts extends EventTarget {
     return Object.fromEntries(Object.entries(this.pending).filter(([field]) => !(field in this.held)));
   }
 
-  #sayHeld() {
+  // How far it came: all is saved, or all but what the server does not take.
+  #sayHow() {
     const why = Object.values(this.held).join(" ");
     if (why) this.#status("failed", `Not all is saved: ${why}`);
+    else this.#sayWhen(new Date());
   }
 
   async #conflict(conflicts) {
@@ -227,13 +235,13 @@ export class Drafts extends EventTarget {
     );
     if (!state) return this.#retry("no connection, retrying");
     for (const [field, choice] of Object.entries(choices)) {
-      if (choice === "theirs") delete this.pending[field];
+      if (choice === "theirs") this.#drop(field);
     }
     this.version = state.version;
     this.#store();
     this.#adopt(state);
     if (Object.keys(this.#sendable()).length || this.status) return this.#sendPending();
-    if (Object.keys(this.pending).length === 0) this.#sayWhen(new Date());
+    this.#sayHow();
     return true;
   }
 
@@ -251,7 +259,7 @@ export class Drafts extends EventTarget {
   // What was not handed in ends no exclusion.
   #takeBack() {
     for (const [field, value] of Object.entries(this.before ?? {})) {
-      if (value === undefined) delete this.pending[field];
+      if (value === undefined) this.#drop(field);
       else this.pending[field] = value;
     }
     this.before = null;
@@ -259,7 +267,7 @@ export class Drafts extends EventTarget {
   }
 
   #forget(sent) {
-    for (const field of Object.keys(sent)) delete this.pending[field];
+    for (const field of Object.keys(sent)) this.#drop(field);
     this.#store();
   }
 
